@@ -46,12 +46,12 @@ test-sweep: setup ## exhaustive, repeated and slow tests: minutes; no other soft
 
 # Tests without tables (the log parsers, 2,900 tests) are the same on every database. A sweep that needs PostgreSQL starts its own.
 test-postgres: setup ## tests of tables, pages and REST on a temporary PostgreSQL
-	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/charges tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/test_pod_usage.py tests/audit tests/accounts tests/api tests/leases tests/pages tests/scopes tests/validations --ignore=tests/validations/suites -m "not sweep and not cluster and not browser and not team" $(ARGS)
+	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/charges tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/queries tests/audit tests/accounts tests/api tests/runtime tests/pages tests/scopes tests/validations --ignore=tests/validations/suites -m "not sweep and not cluster and not browser and not team" $(ARGS)
 
 CLUSTER_TESTS := run-cluster run-cluster_runs run-cluster_chart
 .PHONY: $(CLUSTER_TESTS)
 test-pooler: setup ## tests of tables through PgBouncer in transaction mode, on a temporary PostgreSQL
-	$(PY) -m tools.with_postgres --pooler pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/audit tests/leases tests/validations/test_*.py -m "not sweep and not cluster and not browser and not team" --reuse-db $(ARGS)
+	$(PY) -m tools.with_postgres --pooler pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/audit tests/runtime tests/validations/test_*.py -m "not sweep and not cluster and not browser and not team" --reuse-db $(ARGS)
 
 test-cluster: $(CLUSTER_TESTS) ## tests against a real control plane (etcd, kube-apiserver, scheduler)
 

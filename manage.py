@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
-    from gpudash.env import BadSetting
+    from gpudash.config.env import BadSetting
 
     try:
         if sys.argv[1:] in (["--version"], ["version"]):

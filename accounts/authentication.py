@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from accounts.addresses import exact_address
 from accounts.bearer import BadToken, bearer_of
-from inventory.scope import sees
+from runtime.scope import sees
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -17,7 +17,7 @@ from accounts.scopes import access, within
 from audit.actions import Action
 from audit.acts import refuse
 from audit.who import acting, current
-from inventory.scope import Scope
+from runtime.scope import Scope
 
 _TOKEN = re.compile(r"^gpd_([1-9][0-9]{0,17})_([A-Za-z0-9_-]{20,128})$", re.ASCII)
 #: (id, SHA-256 of the secret) of a bearer token; None: the request has none.

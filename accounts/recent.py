@@ -17,8 +17,8 @@ from django.utils import timezone
 from accounts.bearer import Presented
 from accounts.models import ApiToken, hash_secret
 from accounts.roles import Role
-from inventory.scope import Scope
-from inventory.shared import is_shareable
+from runtime.cached import is_shareable
+from runtime.scope import Scope
 
 KEPT_S = 1.0
 MOST = 2_000

@@ -21,7 +21,7 @@ from accounts.scopes import scope_of
 from audit.actions import Action
 from audit.acts import act
 from inventory.models import Cluster
-from inventory.scope import EVERYTHING, Scope, seeing
+from runtime.scope import EVERYTHING, Scope, seeing
 
 NAME_CHARS, QUERY_CHARS, PAGE_CHARS = 80, 2000, 32
 #: Views of one person.

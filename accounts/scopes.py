@@ -15,7 +15,7 @@ from accounts import places as written
 from accounts.places import ANYWHERE, MOST_PLACES, is_place
 from accounts.roles import Role, lesser
 from inventory.models import Cluster
-from inventory.scope import ANY, EVERYTHING, Scope
+from runtime.scope import ANY, EVERYTHING, Scope
 
 
 class BadScope(Exception):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from accounts.roles import Role
 from accounts.scopes import BadScope, places_in, scope_of
-from inventory.scope import current
+from runtime.scope import current
 
 #: (page, parameters, scope) → filters that may hold names that this scope does not see: `resources.view.telling`.
 Telling = Callable[..., list[str]]

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from audit.reading import read_on
 from audit.shipping import ship
-from inventory.messages import OnceTask
+from runtime.messages import OnceTask
 
 
 @shared_task(base=OnceTask)

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from api import self_metrics as scrape
 from api.inventory import metrics as inventory
 from api.validations import metrics as validations
-from telemetry import scrape
 
 #: In the order of the scrape.
 COLLECTORS: tuple[Callable[[], Iterable[str]], ...] = (inventory.families, validations.families)

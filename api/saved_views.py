@@ -21,8 +21,8 @@ from accounts.sharing import MayNotShare, places_to_share
 from api.frame.base import ApiView, ListView, listed
 from api.frame.bodies import Conflict, body_of
 from api.frame.problems import bad_fields
-from inventory.scope import current
 from resources.view import LISTS, VIEWS, View, closed_to, open_to, telling, understood
+from runtime.scope import current
 
 
 class ViewDraft(msgspec.Struct, frozen=True, kw_only=True):

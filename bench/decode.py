@@ -23,9 +23,9 @@ def run(small: bool) -> None:
     from inventory.mirror.kinds import KINDS
     from inventory.mirror.values import digest
     from inventory.stack_context import stack_context
-    from inventory.stacks.engine.trim import trim_pod
     from kube.decode import Decoder
     from kube.listed import Pod
+    from stacks.engine.trim import trim_pod
 
     count = 4_000 if small else 10_000
     pages = _pages(count, small)

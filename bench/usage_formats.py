@@ -74,8 +74,8 @@ def _labels(card: int) -> dict[str, str]:
 
 
 def _names() -> list[str]:
-    from inventory.usage import FORMATS
-    from inventory.usage.engine.format import Gauge
+    from exporters import FORMATS
+    from exporters.engine.format import Gauge
 
     return [name for name, metric in FORMATS[0].metrics.items() if isinstance(metric, Gauge)][:METRICS]
 
@@ -118,13 +118,13 @@ def _make_page(folder: Path, size: int) -> None:
 
 
 def _context(cards: int) -> object:
-    from inventory.usage import Context
+    from exporters import Context
 
     return Context(now=NOW, nodes=frozenset(f"gpu-node-{node:05d}" for node in range(cards // CARDS_OF_NODE + 1)))
 
 
 def _answers(folder: Path, cards: int) -> None:
-    from inventory.usage import FORMATS, read_answer
+    from exporters import FORMATS, read_answer
 
     reader = FORMATS[0].reader(_context(cards))  # type: ignore[arg-type]
     size = 0
@@ -150,7 +150,7 @@ def _answers(folder: Path, cards: int) -> None:
 
 
 def _page(folder: Path, _cards: int) -> None:
-    from inventory.usage import FORMATS, page_names, read_page
+    from exporters import FORMATS, page_names, read_page
 
     body = (folder / "page.txt").read_bytes()
     began = time.process_time()

@@ -17,7 +17,7 @@ def main(what: str, of: str = "") -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
     django.setup()
     from gpudash.celery import ARENAS
-    from inventory.process_memory import collect_rarely, give_back_large, limit_arenas
+    from runtime.process_memory import collect_rarely, give_back_large, limit_arenas
 
     # As the worker of that work does at its start.
     limit_arenas(ARENAS)

@@ -129,7 +129,7 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
 
 def _pools(cluster: str) -> tuple[str, list[str]]:
     """Name of the largest pool, and the keys of all, as an address names those that are open."""
-    from inventory.totals import totals_by_pool
+    from inventory.queries.totals import totals_by_pool
 
     found = sorted(totals_by_pool(), key=lambda one: -(one.totals.cards_total.value or 0))
     return found[0].pool, [f"{cluster}/{one.pool}" for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.conf import settings
 
-from gpudash.data_folder import keep_private
+from gpudash.config.data_folder import keep_private
 
 
 class GpudashConfig(AppConfig):

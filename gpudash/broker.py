@@ -6,7 +6,7 @@ import os
 import socket
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from gpudash.env import BadSetting
+from gpudash.config.env import BadSetting
 
 #: Of IPPROTO_TCP, what this system has of it: probes after 15 s without a word, three of them 5 s apart.
 KEEPALIVE = {

@@ -18,7 +18,7 @@ from celery.signals import (
     worker_shutting_down,
 )
 
-from gpudash.queues import DEFAULT, QUEUES, SHORT_THREADS, THREADS, USAGE, WATCH
+from gpudash.workers.queues import DEFAULT, QUEUES, SHORT_THREADS, THREADS, USAGE, WATCH
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
 # Django's checks import every page: 20 MiB and a second of CPU for each worker. `serve` and `migrate` run them.
@@ -40,8 +40,8 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
     if not options.get("concurrency"):
         named = str(options.get("queues") or "")
         conf.worker_concurrency = max(THREADS[queue] for queue in [one for one in QUEUES if one in named] or [DEFAULT])
-    from gpudash.database_pool import use_pool
-    from inventory.process_memory import give_back_large, limit_arenas
+    from gpudash.config.database_pool import use_pool
+    from runtime.process_memory import give_back_large, limit_arenas
 
     limit_arenas(ARENAS)
     give_back_large()
@@ -53,7 +53,7 @@ def _keep_others_out(**_: Any) -> None:
     """In an installation; elsewhere whoever develops or measures looks into workers."""
     from django.conf import settings
 
-    from gpudash.closed_process import close_to_others
+    from gpudash.workers.closed_process import close_to_others
 
     if settings.PRODUCTION:
         close_to_others()
@@ -79,7 +79,7 @@ def _keep_leases(sender: Any, **_: Any) -> None:
     """A worker of the queue `watch` says how many watchers it can hold, and renews their leases together. It reads whole clusters, as
     one of the queue `usage` does."""
     from inventory.mirror.keeper import keeper
-    from inventory.process_memory import collect_rarely
+    from runtime.process_memory import collect_rarely
 
     queues = sender.app.amqp.queues.consume_from
     if WATCH in queues or USAGE in queues:
@@ -90,8 +90,8 @@ def _keep_leases(sender: Any, **_: Any) -> None:
 
 @worker_ready.connect
 def _say_how_it_does(sender: Any, **_: Any) -> None:
-    from gpudash.database_pool import connections_now
-    from telemetry import figures, report
+    from gpudash.config.database_pool import connections_now
+    from runtime.telemetry import figures, report
 
     figures.count_connections(connections_now)
     report.start("worker: " + ", ".join(sorted(sender.app.amqp.queues.consume_from)))
@@ -108,7 +108,7 @@ def _begun(task: Any, **_: Any) -> None:
 
 @task_postrun.connect
 def _ended(task: Any, state: str | None = None, **_: Any) -> None:
-    from telemetry import figures
+    from runtime.telemetry import figures
 
     began = getattr(task.request, "gpudash_began", None)
     if began is not None and task.name != _WATCHES:
@@ -118,7 +118,7 @@ def _ended(task: Any, state: str | None = None, **_: Any) -> None:
 @task_failure.connect
 def _failed(sender: Any, exception: BaseException, **_: Any) -> None:
     """Without the error's text, which may hold anything; the log has it, its secrets masked."""
-    from telemetry import figures
+    from runtime.telemetry import figures
 
     figures.note_failure(sender.name, time.time(), type(exception).__name__)
 
@@ -130,10 +130,10 @@ def _let_go(**_: Any) -> None:
     keeper.retire()
 
 
-#: As `inventory.heartbeats.EVERY_S`, which cannot be imported before Django is set up.
+#: As `runtime.heartbeats.EVERY_S`, which cannot be imported before Django is set up.
 HEARTBEAT_S = 5.0
 
-# Each entry's last message must be taken before the next is sent (`gpudash.schedule`), so none piles up and none expires.
+# Each entry's last message must be taken before the next is sent (`gpudash.workers.schedule`), so none piles up and none expires.
 # A lease runs out after LEASE_S (10 s); looked at every 3 s, a killed watcher is replaced within 15 s.
 app.conf.beat_schedule = {
     "dispatch-watchers": {"task": "inventory.tasks.dispatch_watchers", "schedule": 3.0},

@@ -16,14 +16,14 @@ from celery.worker import WorkController
 from django.core.management import call_command
 
 from gpudash.celery import ARENAS, app
-from gpudash.database_pool import connections_now, use_pool
-from gpudash.queues import QUEUES, THREADS, WATCH_THREADS
-from gpudash.schedule import Schedule
+from gpudash.config.database_pool import connections_now, use_pool
 from gpudash.web import bound_server
+from gpudash.workers.queues import QUEUES, THREADS, WATCH_THREADS
+from gpudash.workers.schedule import Schedule
 from inventory import tasks
 from inventory.mirror.keeper import keeper
-from inventory.process_memory import limit_arenas
-from telemetry import figures, report
+from runtime.process_memory import limit_arenas
+from runtime.telemetry import figures, report
 
 logger = logging.getLogger(__name__)
 

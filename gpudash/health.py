@@ -25,8 +25,8 @@ from kombu import Connection
 from accounts.required import open_to_all
 from gpudash.later_release import later
 from gpudash.probes import HEALTHY
-from inventory.heartbeats import pulses
-from inventory.models import Role
+from inventory.processes import pulses
+from runtime.models import Role
 
 logger = logging.getLogger(__name__)
 BROKER_TIMEOUT_S = 2

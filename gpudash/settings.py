@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gpudash import __version__, env, env_file, external_accounts, queues
+from gpudash import __version__
 from gpudash.broker import KEEPALIVE, secured
-from gpudash.database_url import NO_POOLER, POOLERS, database
+from gpudash.config import env, env_file, external_accounts
+from gpudash.config.database_url import NO_POOLER, POOLERS, database
+from gpudash.workers import queues
 
 env_file.load("GPUDASH_ENV_FILE")
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -62,20 +64,14 @@ RUN_PULL_TIMEOUT_S = env.number("GPUDASH_RUN_PULL_TIMEOUT_S", 3_600, 60, 86_400)
 RUN_IMAGE_RETRY_S = env.number("GPUDASH_RUN_IMAGE_RETRY_S", 300, 10, 86_400)
 RUN_COLLECT_TIMEOUT_S = env.number("GPUDASH_RUN_COLLECT_TIMEOUT_S", 300, 30, 86_400)
 RUN_OUTAGE_LIMIT_S = env.number("GPUDASH_RUN_OUTAGE_LIMIT_S", 3_600, 0, 7 * 86_400)
-# What changes when pages do, and how often it is looked at (seconds): the rest in between is shared (`inventory.shared`).
-SHARED_VERSIONS = ("inventory.shared_version.version", "validations.shared_version.version")
+# How often it is looked whether data have changed (seconds): what is computed of them in between is shared (`runtime.cached`).
 SHARED_LOOK_S = 1.0
-# What apps above the inventory add to clusters (`inventory.clusters.Addition`).
-CLUSTER_ADDITIONS = ("validations.cluster_addition.ADDITION",)
-# What they read of mirrored pods, and the findings that they write (`inventory.catalogue`).
-MIRRORED_POD_LABELS = ("validations.declared.POD_LABELS",)
-FINDINGS = ("validations.declared.FINDINGS",)
 
 INSTALLED_APPS = [
     "pages",
     "accounts",
     "audit",
-    "telemetry",
+    "runtime",
     "inventory",
     "validations",
     "gpudash",
@@ -94,28 +90,28 @@ INSTALLED_APPS = [
     "drf_spectacular",
 ]
 MIDDLEWARE = [
-    "gpudash.request_log.RequestLogMiddleware",
-    "gpudash.database_away.DatabaseAwayMiddleware",
-    "gpudash.null_characters.NullCharactersMiddleware",
-    "gpudash.short_heads.ShortHeadsMiddleware",
+    "gpudash.middleware.request_log.RequestLogMiddleware",
+    "gpudash.middleware.database_away.DatabaseAwayMiddleware",
+    "gpudash.middleware.null_characters.NullCharactersMiddleware",
+    "gpudash.middleware.short_heads.ShortHeadsMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "gpudash.compression.CompressionMiddleware",
+    "gpudash.middleware.compression.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "gpudash.probes.HostMiddleware",
-    "gpudash.body_limit.BodyLimitMiddleware",
-    "gpudash.request_limit.RequestLimitMiddleware",
+    "gpudash.middleware.body_limit.BodyLimitMiddleware",
+    "gpudash.middleware.request_limit.RequestLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "gpudash.proxy_sign_in.ProxySignInMiddleware",
-    "gpudash.role_middleware.RoleMiddleware",
+    "gpudash.middleware.proxy_sign_in.ProxySignInMiddleware",
+    "gpudash.middleware.roles.RoleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "gpudash.security_headers.ContentSecurityPolicyMiddleware",
-    "gpudash.shared_answers.SharedAnswersMiddleware",
+    "gpudash.middleware.security_headers.ContentSecurityPolicyMiddleware",
+    "gpudash.middleware.shared_answers.SharedAnswersMiddleware",
     "pages.frame.holders.HoldersMiddleware",
 ]
 #: Shown in the footer and on the page of the installation.
@@ -264,7 +260,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["api.frame.answers.add_problems"],
 }
 
-# Celery: queues by the credentials that their workers hold (gpudash/queues.py); the schedule is gpudash/celery.py.
+# Celery: queues by the credentials that their workers hold (gpudash/workers/queues.py); the schedule is gpudash/celery.py.
 CELERY_BROKER_URL = secured(
     env.broker("GPUDASH_BROKER_URL", PRODUCTION), env.text("GPUDASH_BROKER_PASSWORD"), env.text("GPUDASH_BROKER_CA")
 )
@@ -282,7 +278,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = queues.DEFAULT
 CELERY_TASK_ROUTES = queues.ROUTES
 CELERY_WORKER_POOL = "threads"
-CELERY_WORKER_CONSUMER = "gpudash.consumer:Consumer"
+CELERY_WORKER_CONSUMER = "gpudash.workers.consumer:Consumer"
 # None of our tasks is acknowledged late, so nothing is cancelled; else Celery warns at each loss that it once may.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -291,7 +287,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Whoever reaches the broker could stop workers by it, and nothing here uses it.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULER = "gpudash.schedule:Schedule"
+CELERY_BEAT_SCHEDULER = "gpudash.workers.schedule:Schedule"
 
 ALIVE_FILE = env.path("GPUDASH_ALIVE_FILE", None)
 LOG_FORMAT = env.choice("GPUDASH_LOG_FORMAT", "json" if PRODUCTION else "text", ("json", "text"))
@@ -300,12 +296,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "ids": {"()": "gpudash.request_log.IdsFilter"},
-        "outages": {"()": "gpudash.log_outages.OutagesFilter"},
-        "secrets": {"()": "gpudash.log_secrets.SecretsFilter"},
+        "ids": {"()": "gpudash.middleware.request_log.IdsFilter"},
+        "outages": {"()": "gpudash.logs.outages.OutagesFilter"},
+        "secrets": {"()": "gpudash.logs.secrets.SecretsFilter"},
     },
     "formatters": {
-        "text": {"()": "gpudash.logs.LineFormatter", "format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "text": {"()": "gpudash.logs.lines.LineFormatter", "format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {
             "()": "pythonjsonlogger.json.JsonFormatter",
             "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s %(cluster)s",

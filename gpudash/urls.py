@@ -1,4 +1,4 @@
-"""All addresses. `gpudash.role_middleware` closes each of them unless its view says that it is open."""
+"""All addresses. `gpudash.middleware.roles` closes each of them unless its view says that it is open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ urlpatterns = [
     path("", include("pages.urls")),
 ]
 
-handler400 = "gpudash.refusals.bad_request"
-handler403 = "gpudash.refusals.permission_denied"
-handler404 = "gpudash.refusals.not_found"
-handler500 = "gpudash.refusals.server_error"
+handler400 = "gpudash.middleware.refusals.bad_request"
+handler403 = "gpudash.middleware.refusals.permission_denied"
+handler404 = "gpudash.middleware.refusals.not_found"
+handler500 = "gpudash.middleware.refusals.server_error"

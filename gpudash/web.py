@@ -18,10 +18,10 @@ from django.core.management import CommandError
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
-from gpudash.database_pool import connections_now
+from gpudash.config.database_pool import connections_now
+from gpudash.middleware.proxy_sign_in import marked
 from gpudash.probes import READY, probes_only
-from gpudash.proxy_sign_in import marked
-from telemetry import figures, report
+from runtime.telemetry import figures, report
 
 THREADS = 8
 #: How long a thread keeps the interpreter when others want it, in seconds: the loop waits for several of them in turn.

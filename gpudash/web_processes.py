@@ -1,7 +1,7 @@
 """Several web processes behind one address. gunicorn's arbiter starts them, watches them and replaces one that ends or hangs.
 
 Each runs our own server (`gpudash.web`) on the sockets that they share, so probes are answered in each as in one alone. What a
-process keeps for itself (`inventory.shared`) the others make for themselves.
+process keeps for itself (`runtime.cached`) the others make for themselves.
 """
 
 from __future__ import annotations

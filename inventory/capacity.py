@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from inventory.models import Watch, Worker
 from inventory.models.cluster import Kind, resting
-from leases.row import free
+from runtime.leases.row import free
 from wording.said import sentence
 
 #: A worker that has not been seen for longer holds nothing.

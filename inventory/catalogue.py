@@ -1,18 +1,15 @@
 """Every code of a finding, for the findings page, metrics and the docs: of nodes, of clusters, and what apps above add.
 
-`settings.FINDINGS` names what they add, so that none is known here.
+Apps above add theirs by `inventory.extension`, so that none is known here.
 """
 
 from __future__ import annotations
 
-from django.conf import settings
-from django.utils.module_loading import import_string
-
 from inventory.compared.entries import FINDINGS as COMPARED
 from inventory.health.findings import FINDINGS
-from inventory.stacks.engine.base import ERROR, WARNING
-from inventory.stacks.engine.catalogue import catalogue
-from inventory.stacks.engine.stack import Entry
+from stacks.engine.base import ERROR, WARNING
+from stacks.engine.catalogue import catalogue
+from stacks.engine.stack import Entry
 
 _OF_CLUSTERS = {
     "never-reached": Entry(
@@ -48,5 +45,4 @@ CATALOGUE: dict[str, Entry] = {
     **FINDINGS,
     **COMPARED,
     **_OF_CLUSTERS,
-    **{code: entry for path in settings.FINDINGS for code, entry in import_string(path).items()},
 }

@@ -19,7 +19,8 @@ from inventory.mirror.kinds import KINDS
 from inventory.mirror.served import is_served
 from inventory.models import Cluster
 from inventory.models.cluster import OPTIONAL_KINDS
-from inventory.permissions import Wanted, not_served
+from inventory.permissions import not_served
+from inventory.wanted import Wanted
 from kube.client import ApiError, BadKubeconfig, Client
 from kube.credentials import PATIENCE_S
 from wording.said import stored

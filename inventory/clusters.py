@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.conf import settings
 from django.db.models import Model
 from django.db.models.functions import Now
-from django.utils.module_loading import import_string
 
 from audit.actions import Action
 from audit.acts import act
 from inventory.credential_files import refused
+from inventory.extension import EXTENSIONS
 from inventory.mirror.anew import anew
 from inventory.mirror.served import REST_S
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import LOOKED_FOR, Kind, WatchState
-from inventory.permissions import READER, Wanted, of_cluster
+from inventory.permissions import READER, of_cluster
+from inventory.wanted import Wanted
 from kube.client import BadKubeconfig, Client, current_context
 from kube.credentials import PATIENCE_S
 
@@ -27,26 +26,10 @@ from kube.credentials import PATIENCE_S
 RESTING = (WatchState.NOT_SERVED, WatchState.NOT_NEEDED)
 
 
-class Addition(NamedTuple):
-    """What an app above adds to clusters; `settings.CLUSTER_ADDITIONS` names them, so that none is known here.
-
-    wanted: what its credentials may have to do. told: what it has to say of a cluster, for `cluster list` and `cluster check`.
-    take_over: what `cluster take-over` does for it; says in words what was done.
-    """
-
-    wanted: Callable[[], Sequence[Wanted]]
-    told: Callable[[Cluster], Sequence[str]]
-    take_over: Callable[[Cluster], str]
-
-
-def additions() -> list[Addition]:
-    return [import_string(path) for path in settings.CLUSTER_ADDITIONS]
-
-
 def wanted(cluster: Cluster | None = None) -> list[Wanted]:
     """What a check asks for, in this order; without a cluster, what is the same in all."""
     mine = of_cluster(cluster) if cluster is not None else READER
-    return [*mine, *(one for addition in additions() for one in addition.wanted())]
+    return [*mine, *(one for extension in EXTENSIONS.values() for one in extension.wanted())]
 
 
 def client_of(cluster: Cluster, patience_s: float = PATIENCE_S) -> Client:
@@ -146,11 +129,9 @@ def _children() -> list[type[Model]]:
 
 __all__ = [
     "READER",
-    "Addition",
     "BadKubeconfig",
     "Wanted",
     "add",
-    "additions",
     "client_of",
     "current_context",
     "launcher_source",

@@ -7,59 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
 from inventory.mirror import config_maps, software
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
-from inventory.stacks import STACKS
-from inventory.stacks.engine.base import Selection
+from inventory.wanted import Wanted
+from stacks import STACKS
+from stacks.engine.base import Selection
 from wording.said import known, sentence, series
-
-ROLE = "deploy/watcher-role.yaml"
-
-
-class Wanted(msgspec.Struct, frozen=True):
-    """A permission that a part of gpudash needs. resource: with its subresource, as in "pods/log".
-
-    namespace: where it is needed, "" for the whole cluster. name: the one object that it is needed for, "" for all.
-    optional: the mirror works without it. role: the file that grants it.
-    launcher: the launcher's credentials need it, not the watchers'. kind: the watched kind that it is for; "" for none.
-    """
-
-    verb: str
-    group: str
-    resource: str
-    needed_for: str
-    optional: bool = False
-    namespace: str = ""
-    role: str = ROLE
-    launcher: bool = False
-    name: str = ""
-    kind: str = ""
-
-    @property
-    def full_resource(self) -> str:
-        """As `kubectl auth can-i` takes it: "jobs.batch", "pods/log"."""
-        name, slash, sub = self.resource.partition("/")
-        return ".".join(filter(None, (name, self.group))) + slash + sub
-
-    @property
-    def rule(self) -> str:
-        """What is to be added to the watchers' role; "" for what is not theirs."""
-        if not self.kind:
-            return ""
-        names = f', resourceNames: ["{self.name}"]' if self.name else ""
-        added = f'apiGroups: ["{self.group}"], resources: ["{self.resource}"]{names}, verbs: ["get", "list", "watch"]'
-        if self.namespace and not self.name:
-            return sentence(
-                "the Role in namespace {namespace} ({role}): {added}",
-                namespace=self.namespace,
-                role=self.role,
-                added=added,
-            )
-        return sentence("the ClusterRole ({role}): {added}", role=self.role, added=added)
-
 
 _FOR_DEVICES = series((known(stack.devices_for) for stack in STACKS if stack.devices_for), ", ")
 _FOR_DAEMONSETS = series((known(stack.daemonsets_for) for stack in STACKS if stack.daemonsets_for), ", ")

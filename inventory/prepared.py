@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inventory.reconcile.software import read_nodes
-from inventory.stacks.engine.names import labels_of
-from inventory.stacks.engine.node_system import kubelet_of, kubernetes_of
-from inventory.stacks.engine.preparing import Prepared, prepare
-from inventory.stacks.engine.setup import Found
 from kube.objects import Node
+from stacks.engine.names import labels_of
+from stacks.engine.node_system import kubelet_of, kubernetes_of
+from stacks.engine.preparing import Prepared, prepare
+from stacks.engine.setup import Found
 
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 

@@ -15,17 +15,8 @@ from django.contrib.sessions.models import Session
 from django.db.models import Model, QuerySet
 from django.db.models.functions import Now, TruncDate
 
-from inventory.models import (
-    Allocation,
-    Card,
-    ChargeDay,
-    ComponentChange,
-    Finding,
-    HistoryDay,
-    Message,
-    NamespaceDay,
-    OwnerDay,
-)
+from inventory.models import Allocation, Card, ChargeDay, ComponentChange, Finding, HistoryDay, NamespaceDay, OwnerDay
+from runtime.models import Message
 
 logger = logging.getLogger(__name__)
 

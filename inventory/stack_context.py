@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.utils.module_loading import import_string
 
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.registry import registry
+from inventory.extension import EXTENSIONS
+from stacks.engine.base import Context
+from stacks.engine.registry import registry
 
 
 def stack_context(now: float = 0.0) -> Context:
@@ -14,6 +14,6 @@ def stack_context(now: float = 0.0) -> Context:
     return Context(
         now=now,
         settings=tuple((name, str(getattr(settings, name))) for name in registry.settings()),
-        pod_labels=tuple(label for path in settings.MIRRORED_POD_LABELS for label in import_string(path)),
+        pod_labels=tuple(label for extension in EXTENSIONS.values() for label in extension.pod_labels),
         assume_timeout_s=settings.ASSUME_TIMEOUT_S,
     )

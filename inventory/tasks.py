@@ -19,23 +19,24 @@ from inventory.charges import now as namespaces
 from inventory.collect import collector, past_answers
 from inventory.collect import lease as collectors
 from inventory.collect.collector import lose_silent
-from inventory.connections import give_back
 from inventory.discrepancies import look as discrepancies
-from inventory.heartbeats import beat
 from inventory.history import recorder
 from inventory.idle import allocations
-from inventory.log_context import about, name_it
-from inventory.messages import OnceTask, send_once
 from inventory.mirror.dispatch import ask_again, dispatch, give_way
 from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
 from inventory.mirror.outage import find_outages
-from inventory.models import Cluster, Role, UsageSource, Watch
+from inventory.models import Cluster, UsageSource, Watch
 from inventory.models.cluster import Kind, WatchState, resting
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import ApiError, BadKubeconfig
-from leases.lease import Lease, LeaseLost
+from runtime.connections import give_back
+from runtime.heartbeats import beat
+from runtime.leases.lease import Lease, LeaseLost
+from runtime.log_context import about, name_it
+from runtime.messages import OnceTask, send_once
+from runtime.models import Role
 from wording.said import of_error, stored
 
 logger = logging.getLogger(__name__)

@@ -11,25 +11,25 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets
-from inventory.claimed import Claimed, with_claims
 from inventory.models import Allocation, Pod
 from inventory.models.choices import Evidence
-from inventory.pod_usage import PodUsage
-from inventory.shared import shareable
-from inventory.stacks import STACKS
-from inventory.stacks.engine import base
-from pages.bars import amount_of
-from pages.cardrows import card_called, card_name
+from inventory.queries import rows as querysets
+from inventory.queries.claimed import Claimed, with_claims
+from inventory.queries.pod_usage import PodUsage
+from pages.charts.bars import amount_of
 from pages.frame import choices
 from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.rows.cards import card_called, card_name
 from pages.usage import used_by, why_not_used
 from resources import moments
 from resources.allocation import ALLOCATIONS
 from resources.pod import PODS
+from runtime.cached import shareable
+from stacks import STACKS
+from stacks.engine import base
 
 #: Pending pods named above the table of allocations.
 PENDING_SHOWN = 3
@@ -123,7 +123,7 @@ class PendingLine:
 
 
 def pending_line(pod: Pod) -> PendingLine:
-    """pod: with its claims (`inventory.claimed`)."""
+    """pod: with its claims (`inventory.queries.claimed`)."""
     asked = pod.requests if isinstance(pod.requests, dict) else {}
     wanted = [f"{resource}: {quantity}" for resource, quantity in sorted(asked.items())]
     return PendingLine(pod, wanted, [_claim_line(one) for one in getattr(pod, "claimed", ())])

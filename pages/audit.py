@@ -15,10 +15,10 @@ from accounts.required import needs
 from accounts.roles import Role
 from audit.actions import Action, Kind, Outcome
 from audit.models import Entry
-from pages.audit_words import details
 from pages.frame.labels import label_of
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.words.audit import details
 from resources.audit import AUDIT
 
 

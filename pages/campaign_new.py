@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from pages import places
 from pages.frame import amounts
 from pages.frame.refusals import answered
 from pages.frame.worded import worded
 from pages.launch_forms import CampaignForm
 from pages.permission import campaigners_only, may_campaign
+from pages.rows import targets as places
 from pages.run import manifest_text
 from validations import campaigns
 from validations.planning import Plan, Refused, RunRequest, plan

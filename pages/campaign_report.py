@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from pages import run_words as words
 from pages.frame.refusals import NotThere, answered
-from pages.missed_words import cause_words
+from pages.words import runs as words
+from pages.words.missed import cause_words
 from validations import querysets, report
 
 

@@ -13,8 +13,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from pages import run_words as words
-from pages.answer import answer
 from pages.frame import amounts, choices
 from pages.frame.labels import label_of
 from pages.frame.links import node_url, with_query
@@ -22,10 +20,12 @@ from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.table import Column, columns_of
 from pages.frame.worded import worded
-from pages.missed_words import cause_words
 from pages.permission import campaigners_only, may_campaign
-from pages.run_lines import RunLine, run_line
+from pages.rows.runs import RunLine, run_line
+from pages.sections.answer import answer
 from pages.validations import suite_choices
+from pages.words import runs as words
+from pages.words.missed import cause_words
 from resources.campaign import CAMPAIGNS, MATRIX
 from validations import campaigns as running
 from validations import querysets

@@ -12,29 +12,30 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import availability, querysets
 from inventory.history.named import Named
 from inventory.history.series import Window
-from inventory.measured import with_usage
 from inventory.models import Card, NodeTotals, Subject
 from inventory.models.choices import Mode
-from inventory.pod_usage import holders_of
-from inventory.stacks.engine import base
-from pages import timeline
+from inventory.queries import availability
+from inventory.queries import rows as querysets
+from inventory.queries.measured import with_usage
+from inventory.queries.pod_usage import holders_of
 from pages.allocations import allocation_line
-from pages.bars import why_unknown
-from pages.cardrows import card_row
-from pages.charts import chart_of, window_of, windows
+from pages.charts import timeline
+from pages.charts.bars import why_unknown
+from pages.charts.charts import chart_of, window_of, windows
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.labels import label_of
 from pages.frame.links import with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
-from pages.health import health_lines, silent
-from pages.rooms import rooms_of
+from pages.rows.cards import card_row
+from pages.rows.slices import rooms_of
+from pages.sections.health import health_lines, silent
 from pages.usage import usage_facts, why_not_collected
 from resources.moments import zone_name
+from stacks.engine import base
 
 #: Allocations that the page reads; the rest of the history is one link away.
 MOST_HELD = 200

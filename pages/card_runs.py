@@ -11,19 +11,19 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets as mirror
 from inventory.models import Card
-from pages import run_words as words
-from pages.cardrows import card_name
+from inventory.queries import rows as mirror
 from pages.frame.freshness import notices
 from pages.frame.links import card_url, node_url, state_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, NotThere, answered
-from pages.measured import figure
-from pages.name_words import plain
 from pages.permission import may_launch
-from pages.run_lines import run_line
-from pages.series import Plot, plot
+from pages.rows.cards import card_name
+from pages.rows.runs import run_line
+from pages.sections.measured import figure
+from pages.sections.series import Plot, plot
+from pages.words import runs as words
+from pages.words.names import plain
 from validations import querysets, validity
 from validations.baseline import not_compared
 from validations.models import Measurement

@@ -8,14 +8,15 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import availability, free, querysets
 from inventory.models.choices import CardState, Health, Severity, UnavailableReason
-from inventory.shared import shareable
-from pages.cardrows import card_row
+from inventory.queries import availability, free
+from inventory.queries import rows as querysets
 from pages.frame import choices
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.rows.cards import card_row
 from resources.card import CARDS
+from runtime.cached import shareable
 
 #: Holders named in a row; the bar shows all of them.
 NAMED = 2

@@ -15,13 +15,13 @@ from django.views.decorators.http import require_safe
 
 from inventory.charges import month as months
 from inventory.charges.month import ChargeRow, charge, first_of, month_before, month_of, next_month, this_month
-from inventory.clock import database_now
 from inventory.models import ChargeDay, Cluster
 from inventory.models.charges import By
 from pages.frame.freshness import notices
 from pages.frame.links import with_query
 from pages.frame.refusals import BadParameter, answered
 from resources.charge import as_csv, file_name
+from runtime.clock import database_now
 
 #: Namespaces or owners that the page names; CSV and REST have all.
 MOST = 200

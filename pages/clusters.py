@@ -12,23 +12,24 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from inventory import querysets
-from inventory.close_names import close_names
 from inventory.condition import State, condition_of
-from inventory.heartbeats import START, pulses
 from inventory.history.named import Named
 from inventory.mirror.anew import relist
-from inventory.models import Cluster, Role, Subject, Unreadable, Watch
+from inventory.models import Cluster, Subject, Unreadable, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
-from inventory.totals import ClusterSummary, summaries
-from pages.charts import chart_of, window_of, windows
-from pages.component_words import lines_of_cluster, list_url
+from inventory.processes import START, pulses
+from inventory.queries import rows as querysets
+from inventory.queries.totals import ClusterSummary, summaries
+from pages.charts.charts import chart_of, window_of, windows
 from pages.exporters import Exporters, exporters_of
 from pages.frame.freshness import Freshness, freshness_of, kind_words, notices, optional_words
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.set_up import set_up_url
 from pages.permission import RELIST, may, relisters_only
+from pages.words.components import lines_of_cluster, list_url
+from runtime.models import Role
+from wording.close_names import close_names
 from wording.said import restored
 
 UNREADABLE_SHOWN = 100

@@ -17,13 +17,17 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets
 from inventory.models import Cluster, NodeTotals
 from inventory.models.choices import ComponentState
-from inventory.shared import shareable, shared
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.software import base
-from pages.component_words import (
+from inventory.queries import rows as querysets
+from pages.frame import choices
+from pages.frame.freshness import incomplete, notices
+from pages.frame.listing import Field, ListSpec, list_page
+from pages.frame.live import live_page
+from pages.frame.refusals import answered
+from pages.frame.set_up import set_up_one_url
+from pages.sections.rollouts import Rollouts, rollouts
+from pages.words.components import (
     LEVELS,
     MUTED,
     PROBLEMS,
@@ -36,14 +40,10 @@ from pages.component_words import (
     title_of,
     why_filter,
 )
-from pages.frame import choices
-from pages.frame.freshness import incomplete, notices
-from pages.frame.listing import Field, ListSpec, list_page
-from pages.frame.live import live_page
-from pages.frame.refusals import answered
-from pages.frame.set_up import set_up_one_url
-from pages.rollouts import Rollouts, rollouts
 from resources.component import COMPONENTS, NONE, why_begins
+from runtime.cached import shareable, shared
+from stacks.engine.registry import registry
+from stacks.engine.software import base
 
 #: Causes that are drawn; the list has all.
 MOST_CAUSES = 15

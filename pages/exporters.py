@@ -8,11 +8,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from inventory.clock import database_now
-from inventory.measured import overdue_since
+from exporters.engine.problems import CODES
 from inventory.models import Cluster, UsageSource
 from inventory.models.usage import SourceState, Way
-from inventory.usage.engine.problems import CODES
+from inventory.queries.measured import overdue_since
+from runtime.clock import database_now
 from wording.said import restored
 
 #: Kinds of problems that are shown.

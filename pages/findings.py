@@ -12,17 +12,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets
 from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Finding
 from inventory.models.choices import Severity
-from inventory.shared import shareable
-from pages.cardrows import card_name
+from inventory.queries import rows as querysets
 from pages.frame import choices
 from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.rows.cards import card_name
 from resources.finding import FINDINGS
+from runtime.cached import shareable
 from wording.said import restored
 
 

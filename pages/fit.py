@@ -10,17 +10,17 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory.fit.finder import Found, Reason, Refusing, Taking, find
-from inventory.fit.nodes import CORDONED, NOT_READY, STALE, TAINT
-from inventory.fit.request import NAMES, WAYS, BadRequest, Request, read
-from inventory.fit.words import NOT_LOOKED_AT, NOTES, REASONS
-from inventory.stacks import STACKS
+from inventory.placement.finder.finder import Found, Reason, Refusing, Taking, find
+from inventory.placement.finder.nodes import CORDONED, NOT_READY, STALE, TAINT
+from inventory.placement.finder.request import NAMES, WAYS, BadRequest, Request, read
+from inventory.placement.finder.words import NOT_LOOKED_AT, NOTES, REASONS
 from pages.frame import amounts, choices
 from pages.frame.freshness import incomplete, notices
 from pages.frame.links import card_url, node_url, state_url
 from pages.frame.listing import Entry
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, Errors, answered
+from stacks import STACKS
 
 #: Nodes and cards that are shown before "all".
 NODES_SHOWN, CARDS_SHOWN = 20, 8

@@ -11,17 +11,17 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from inventory.models import Cluster
-from inventory.shared import shareable
-from inventory.totals import PoolKey
+from inventory.queries.totals import PoolKey
+from pages.charts.heat import cells, colours
+from pages.charts.heat.cells import Asked, Cell, Heat
 from pages.frame import amounts
 from pages.frame.freshness import incomplete, notices
 from pages.frame.links import card_url, node_url, state_url
 from pages.frame.live import live_page
 from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
-from pages.heat import cells, colours
-from pages.heat.cells import Asked, Cell, Heat
-from pages.unavailable_words import unavailable_reason_word
+from pages.words.unavailable import unavailable_reason_word
+from runtime.cached import shareable
 
 PARAMETERS = frozenset({"cluster", "pool", "by", "from", "to"})
 

@@ -15,19 +15,19 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory.clock import database_now
 from inventory.history import named
 from inventory.history.asked import with_past
 from inventory.history.named import Named
 from inventory.history.series import Series, series
 from inventory.models import Cluster, Subject
-from pages.cardrows import card_name
-from pages.charts import chart_of, window_of, windows
+from pages.charts.charts import chart_of, window_of, windows
 from pages.frame.freshness import notices
 from pages.frame.labels import pool_words
 from pages.frame.links import card_url, node_url, with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
+from pages.rows.cards import card_name
 from resources.history import COLUMNS
+from runtime.clock import database_now
 
 #: Pools and namespaces that are linked.
 MOST_NAMES = 100

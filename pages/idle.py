@@ -17,16 +17,16 @@ from inventory.idle.sums import By, IdleSum, sums, total
 from inventory.models import Cluster, IdleAllocation
 from inventory.models.choices import Evidence
 from inventory.models.idle import Confidence
-from inventory.shared import shareable
-from pages.bars import amount_of
-from pages.cardrows import card_name
+from pages.charts.bars import amount_of
 from pages.frame import amounts, choices
 from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.rows.cards import card_name
 from pages.usage import SIGNS
 from resources.idle import IDLE
+from runtime.cached import shareable
 
 _HOUR_S = 3600.0
 _GIB = 2**30

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.required import needs
 from accounts.roles import Role
+from inventory.installation import Code, Wrong, running, wrong
 from pages.frame.live import live_page
 from pages.frame.worded import named, worded_html
-from telemetry.checks import Code, Wrong, running, wrong
 from wording.said import Said
 
 
@@ -63,7 +63,7 @@ def _summary(lines: list[Line]) -> str:
 
 
 def role_words(role: str) -> str:
-    """What a process does, as `telemetry.report` was told."""
+    """What a process does, as `runtime.telemetry.report` was told."""
     if role.startswith("worker: "):
         return _("worker: %(queues)s") % {"queues": role.removeprefix("worker: ")}
     return {"web": _("web"), "all in one": _("all in one")}.get(role, role)

@@ -17,8 +17,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from inventory.models import Card, Cluster, Node
-from pages import name_words, places
 from pages.frame.worded import worded
+from pages.rows import targets as places
+from pages.words import names as name_words
 from validations.campaign_checks import Spot
 from validations.planning import RunRequest
 from validations.suites import find, registry

@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory.charges.month import month_before, this_month
-from inventory.clock import database_now
 from inventory.models import Allocation, NamespaceAllocation, NamespaceDay, OwnerDay
 from inventory.models.charges import By
 from pages.frame import choices
@@ -24,6 +23,7 @@ from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.frame.table import Column, columns_of
 from resources.namespace import NAMESPACES
+from runtime.clock import database_now
 
 #: Days of the small chart, and its size.
 DAYS, WIDTH, HEIGHT = 14, 84, 20

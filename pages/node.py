@@ -14,21 +14,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from inventory import availability, querysets
-from inventory.close_names import close_names
 from inventory.history.named import Named
-from inventory.measured import with_usage
 from inventory.models import Card, Cluster, Component, ComponentChange, NodeTotals, Pod, Subject
 from inventory.models.cards import MOST_ROOMS
-from inventory.pod_usage import with_holders_usage
-from inventory.scope import ANOTHER
-from inventory.stacks.engine import base, components
-from inventory.stacks.engine.software import base as software
+from inventory.queries import availability
+from inventory.queries import rows as querysets
+from inventory.queries.measured import with_usage
+from inventory.queries.pod_usage import with_holders_usage
 from kube import objects as kube
 from pages.allocations import AllocationLine, allocation_line
-from pages.cardrows import CardRow, card_row, ordinal_of
-from pages.charts import chart_of, window_of, windows
-from pages.component_words import ComponentLine, component_lines
+from pages.charts.charts import chart_of, window_of, windows
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.links import node_url, with_query
@@ -36,9 +31,15 @@ from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.table import said_once
 from pages.frame.worded import quoted, told, worded_html
-from pages.health import health_lines
 from pages.nodes import condition_of
-from pages.rooms import rooms_of
+from pages.rows.cards import CardRow, card_row, ordinal_of
+from pages.rows.slices import rooms_of
+from pages.sections.health import health_lines
+from pages.words.components import ComponentLine, component_lines
+from runtime.scope import ANOTHER
+from stacks.engine import base, components
+from stacks.engine.software import base as software
+from wording.close_names import close_names
 
 ENDED_SHOWN, NOTES_SHOWN, CHANGES_SHOWN = 10, 4, 10
 #: A hostile cluster can bind any number of pods to a node; what is not drawn is counted and linked.

@@ -10,15 +10,16 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import free, querysets, totals
 from inventory.models import NodeTotals
 from inventory.models.choices import Health, Severity, UnavailableReason
-from inventory.shared import shareable
+from inventory.queries import free, totals
+from inventory.queries import rows as querysets
 from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from resources.node import NODES, OF_NODES
+from runtime.cached import shareable
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,17 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets, totals
-from inventory.availability import in_believed, with_room
-from inventory.claimed import with_claims
-from inventory.free import FreeCards, added_cards
 from inventory.models import Cluster
 from inventory.models.choices import CardState
-from inventory.shared import shareable
-from inventory.totals import ClusterSummary, PoolTotals, Totals
+from inventory.queries import rows as querysets
+from inventory.queries import totals
+from inventory.queries.availability import in_believed, with_room
+from inventory.queries.claimed import with_claims
+from inventory.queries.free import FreeCards, added_cards
+from inventory.queries.totals import ClusterSummary, PoolTotals, Totals
 from pages.allocations import pending_line
-from pages.cardmap import SHOWS, Asked, card_map, nodes_of
-from pages.cardrows import card_row
+from pages.charts.cardmap import SHOWS, Asked, card_map, nodes_of
+from pages.charts.trends import trends
 from pages.findings import finding_lines
 from pages.frame import amounts
 from pages.frame.freshness import freshness_of, incomplete, notices
@@ -30,7 +30,8 @@ from pages.frame.links import state_url, with_filters
 from pages.frame.live import live_page
 from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
-from pages.trends import trends
+from pages.rows.cards import card_row
+from runtime.cached import shareable
 
 FINDINGS_SHOWN, PENDING_SHOWN = 6, 4
 PARAMETERS = frozenset({"cluster", "pool", "show", "open"})

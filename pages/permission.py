@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponseBase
 from accounts.roles import Role
 from audit.actions import Action
 from audit.acts import refuse
-from inventory.scope import current
+from runtime.scope import current
 
 LAUNCH, CAMPAIGN = "validations.add_run", "validations.add_campaign"
 #: To have a cluster listed anew: of the groups operator and admin.

@@ -13,16 +13,14 @@ from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets
-from inventory.claimed import with_claims
-from inventory.close_names import close_names
 from inventory.models import Allocation, Cluster, Pod
-from inventory.pending.asked import asks_of, nodes_with
-from inventory.pending.closest import TOLD, nearest
-from inventory.pending.mistakes import mistakes
-from inventory.pending.reasons import lines
-from inventory.pod_usage import with_pod_usage
-from inventory.stacks.engine import components
+from inventory.placement.pending.asked import asks_of, nodes_with
+from inventory.placement.pending.closest import TOLD, nearest
+from inventory.placement.pending.mistakes import mistakes
+from inventory.placement.pending.reasons import lines
+from inventory.queries import rows as querysets
+from inventory.queries.claimed import with_claims
+from inventory.queries.pod_usage import with_pod_usage
 from kube import objects as kube
 from kube.unschedulable import read
 from pages.allocations import allocation_line, pending_line
@@ -32,9 +30,11 @@ from pages.frame.links import node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.worded import quoted, told, worded_html
-from pages.pod_words import ask_line, mistake_words, near_line, selector_is_silent
-from pages.run_lines import run_line
+from pages.rows.runs import run_line
+from pages.words.pods import ask_line, mistake_words, near_line, selector_is_silent
+from stacks.engine import components
 from validations.querysets import runs
+from wording.close_names import close_names
 
 #: What is drawn; the rest is one link away.
 MOST_HELD, MOST_BEFORE, MOST_RUNS, MOST_FINDINGS = 64, 50, 10, 20

@@ -13,15 +13,15 @@ from django.views.decorators.http import require_safe
 
 from inventory.models import Cluster
 from inventory.prepared import prepared_of
-from inventory.scope import current
-from inventory.stacks import STACKS
-from inventory.stacks.engine.preparing import setups
-from inventory.stacks.engine.setup import COMMANDS, DIFFERS, HIDDEN, HOST, MISSING, OBJECTS, PRESENT, REMOVE, VALUES
-from inventory.stacks.engine.shell import command
 from pages.clusters import found_cluster
 from pages.frame.freshness import incomplete, notices
 from pages.frame.links import node_url, with_query
 from pages.frame.refusals import BadParameter, answered
+from runtime.scope import current
+from stacks import STACKS
+from stacks.engine.preparing import setups
+from stacks.engine.setup import COMMANDS, DIFFERS, HIDDEN, HOST, MISSING, OBJECTS, PRESENT, REMOVE, VALUES
+from stacks.engine.shell import command
 
 _SIGNS = {PRESENT: "good", HIDDEN: "none"}
 

@@ -14,20 +14,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from inventory.models.choices import Evidence
-from pages import run_words as words
-from pages.compared import compared_lines
 from pages.frame.freshness import notices
 from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.worded import told, worded
-from pages.measured import measured
-from pages.name_words import plain_html, value_html
 from pages.permission import launchers_only, may_launch
-from pages.run_lines import card_words, reasons_of
+from pages.rows.runs import card_words, reasons_of
 from pages.runlog import log_panel
-from pages.steps import steps
+from pages.sections.compared import compared_lines
+from pages.sections.measured import measured
+from pages.sections.steps import steps
+from pages.words import runs as words
+from pages.words.names import plain_html, value_html
 from validations import querysets
 from validations.attribution import ONLY_CARD
 from validations.models import Run

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 
 from pages.frame.links import state_url, with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
-from pages.logwindow import MOST_LINES, Log, LogLine, Place, Window
-from pages.run_lines import reasons_of
+from pages.rows.runs import reasons_of
+from pages.sections.logwindow import MOST_LINES, Log, LogLine, Place, Window
 from validations import logstore
 from validations.models import LogChunk, Run
 from validations.suites.engine.log import ENCODINGS, Form

@@ -1,6 +1,6 @@
 """Saved views: a list with its filters, order, time and columns under a name, one's own or shared.
 
-The menu of a list is asked for when it is opened: the page itself may serve many (`inventory.shared`), and views are of a person.
+The menu of a list is asked for when it is opened: the page itself may serve many (`runtime.cached`), and views are of a person.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from accounts import saved_views as kept
 from accounts.roles import Role
 from accounts.saved_views import NAME_CHARS, QUERY_CHARS, SavedView
 from accounts.sharing import MayNotShare, foreign, may_share, places_to_share
-from inventory.scope import current
 from pages.frame.kept import parameter
 from pages.frame.links import with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
 from pages.frame.worded import named
 from resources.view import closed_to, open_to, telling, understood
+from runtime.scope import current
 from validations import querysets
 
 #: Name of a list's address → what people call it.

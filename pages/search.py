@@ -14,14 +14,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets
 from inventory.models import Allocation, Card, Cluster, NodeTotals, Pod
+from inventory.queries import rows as querysets
 from pages.allocations import allocation_line
-from pages.cardrows import card_name
 from pages.frame.labels import pool_words
 from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.refusals import BadParameter, answered
 from pages.frame.worded import quoted
+from pages.rows.cards import card_name
 from resources.allocation import AllocationFilter
 from resources.card import CardFilter
 from resources.filter_sets import StrictFilterSet

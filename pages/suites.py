@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from pages import run_words as words
-from pages.answer import FRESH_DAYS, answer
 from pages.frame.freshness import notices
 from pages.frame.labels import label_of
 from pages.frame.links import with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import answered
 from pages.permission import may_launch
+from pages.sections.answer import FRESH_DAYS, answer
+from pages.words import runs as words
 from validations.models import LevelChoice, Run, VerdictChoice
 from validations.suites import registry
 from validations.suites.engine.base import Suite

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from inventory.clock import database_now
-from inventory.measured import Usage, overdue_since
+from exporters.engine import measures
 from inventory.models import Card, UsageSource
 from inventory.models.usage import SourceState
-from inventory.pod_usage import Note, PodUsage
-from inventory.usage.engine import measures
+from inventory.queries.measured import Usage, overdue_since
+from inventory.queries.pod_usage import Note, PodUsage
 from pages.frame import amounts
 from pages.frame.worded import worded_html
+from runtime.clock import database_now
 from wording.said import restored
 
 #: Measure → how work is seen by it.

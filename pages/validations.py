@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from pages import run_words as words
-from pages.answer import answer
 from pages.frame import choices
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.permission import may_launch
-from pages.run_lines import run_line
-from pages.run_words import suite_title
+from pages.rows.runs import run_line
+from pages.sections.answer import answer
+from pages.words import runs as words
+from pages.words.runs import suite_title
 from resources.run import RUNS
 from validations import querysets
 from validations.models import Campaign, CampaignState, Run, VerdictChoice

@@ -9,10 +9,10 @@ import django_filters as df
 from django.db.models import QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
-from inventory import querysets
 from inventory.models import Allocation as AllocationRow
 from inventory.models.choices import Evidence, Mode
-from inventory.pod_usage import Note, with_pod_usage
+from inventory.queries import rows as querysets
+from inventory.queries.pod_usage import Note, with_pod_usage
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet

@@ -9,12 +9,13 @@ from typing import Annotated, Any, ClassVar
 from django.db.models import DateTimeField, Q, QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
-from inventory import availability, querysets
-from inventory.measured import NOT_COLLECTED, unused_bytes, with_usage
 from inventory.models import Allocation as AllocationRow
 from inventory.models import Card as CardRow
 from inventory.models.choices import CardState, Health, Mode, Severity, UnavailableReason
-from inventory.pod_usage import Note, PodUsage, with_holders_usage
+from inventory.queries import availability
+from inventory.queries import rows as querysets
+from inventory.queries.measured import NOT_COLLECTED, unused_bytes, with_usage
+from inventory.queries.pod_usage import Note, PodUsage, with_holders_usage
 from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter

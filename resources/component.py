@@ -9,10 +9,10 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Substr
 from django.utils.translation import gettext_lazy as _
 
-from inventory import querysets
 from inventory.models import Component as ComponentRow
 from inventory.models import ComponentChange as ChangeRow
 from inventory.models.choices import ComponentState
+from inventory.queries import rows as querysets
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import MAX_LENGTH, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet

@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from inventory import querysets
 from inventory.models import Finding as FindingRow
 from inventory.models.choices import Severity
+from inventory.queries import rows as querysets
 from resources.declared import WORDING, Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet

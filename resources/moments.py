@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from inventory.clock import database_now
+from runtime.clock import database_now
 
 AT, FROM, TO = "at", "from", "to"
 NAMES = (AT, FROM, TO)

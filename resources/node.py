@@ -9,10 +9,11 @@ from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 
-from inventory import availability, querysets
 from inventory.models import NodeTotals
 from inventory.models.cards import MOST_ROOMS
 from inventory.models.choices import Health, Severity, UnavailableReason
+from inventory.queries import availability
+from inventory.queries import rows as querysets
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from inventory import querysets
-from inventory.claimed import with_claims
 from inventory.models import Pod as PodRow
+from inventory.queries import rows as querysets
+from inventory.queries.claimed import with_claims
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from inventory.stacks.engine import base
 from resources.declared import Shape, fact
+from stacks.engine import base
 
 _WHY = (base.STARTS, base.PARENTS, base.NO_TABLE, base.STRANGE_PROFILE, base.CARDS_UNKNOWN, base.CONTRADICTION)
 

@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from accounts.roles import Role
 from accounts.saved_views import SavedView
 from inventory.models import Cluster
-from inventory.scope import Scope
 from resources.allocation import ALLOCATIONS
 from resources.audit import AUDIT
 from resources.campaign import CAMPAIGNS, MATRIX
@@ -34,6 +33,7 @@ from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
 from resources.user import USERS
+from runtime.scope import Scope
 
 #: Name of the page's address → what it lists.
 LISTS: Mapping[str, Resource[Any]] = {

@@ -12,7 +12,7 @@ from django.test import Client, override_settings
 from django.utils import translation
 
 from accounts.roles import Role
-from gpudash.request_limit import buckets
+from gpudash.middleware.request_limit import buckets
 from inventory.models import Cluster
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.database import committed_database, django_db_modify_db_settings, migrated_file

@@ -18,7 +18,7 @@ MODULE = "github.com/utkuozdemir/nvidia_gpu_exporter"
 VERSION = "v1.14.0"
 #: Names a program that is built already, where the module cannot be had.
 SETTING = "NVIDIA_GPU_EXPORTER"
-RECORDED = Path(__file__).parent / "inventory" / "usage"
+RECORDED = Path(__file__).parent / "exporters"
 
 
 def program() -> Path:

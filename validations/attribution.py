@@ -16,11 +16,11 @@ import msgspec
 from inventory.mirror.values import moment
 from inventory.models import Allocation, Card, Node
 from inventory.stack_context import stack_context
-from inventory.stacks.engine.base import COUNT_ONLY
-from inventory.stacks.engine.base import Allocation as Held
-from inventory.stacks.engine.node_report import node_report
 from kube import objects as kube
 from kube.workloads import Pod, PodStatus
+from stacks.engine.base import COUNT_ONLY
+from stacks.engine.base import Allocation as Held
+from stacks.engine.node_report import node_report
 from validations.models import Run
 from validations.suites.engine.placement import registry
 from validations.suites.engine.target import Settings

@@ -13,8 +13,8 @@ from django.db.models.functions import Now
 
 from audit.actions import Action
 from audit.acts import act
-from inventory.clock import database_now
 from inventory.models import Card, Cluster
+from runtime.clock import database_now
 from validations.campaign_checks import Spot, check, ended_by
 from validations.enqueue import soon
 from validations.lifecycle.outage import LOST

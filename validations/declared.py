@@ -1,9 +1,9 @@
-"""What validations declare to the mirror below, which knows nothing of them (`MIRRORED_POD_LABELS`, `FINDINGS` of the settings)."""
+"""Labels and findings that validations declare to the mirror below, which knows nothing of them (`validations.extension`)."""
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import ERROR
-from inventory.stacks.engine.stack import Entry
+from stacks.engine.base import ERROR
+from stacks.engine.stack import Entry
 from validations.suites.engine.manifest import RUN_LABEL, SUITE_LABEL
 
 #: By which a pod of the mirror is known as a run's.

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from django.db.models import Model
 
-from inventory.scoped import ScopedManager, ScopedQuerySet
+from runtime.scoped import ScopedManager, ScopedQuerySet
 
 #: Digits and letters without those that are easily misread (Crockford's base 32), in ASCII order.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

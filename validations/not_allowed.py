@@ -14,8 +14,8 @@ import msgspec
 from audit.actions import Action, Kind
 from audit.acts import refuse
 from audit.who import acting, current
-from inventory.scope import EVERYTHING, seeing
-from inventory.scope import current as current_scope
+from runtime.scope import EVERYTHING, seeing
+from runtime.scope import current as current_scope
 from validations.models import Run
 from validations.targets import NO_PLACE, NoPlace, find_place
 from wording.said import cut

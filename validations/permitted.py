@@ -12,8 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Q
 
-from inventory.clock import database_now
 from inventory.models import Cluster
+from runtime.clock import database_now
 from validations.enqueue import outbox
 from validations.models import Launcher
 from validations.suites.engine.base import Reason

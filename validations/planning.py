@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from inventory.clock import database_now
 from inventory.models import Card
+from runtime.clock import database_now
 from validations.ids import new_id
 from validations.installation import instance_name
 from validations.jobs import build, sure_card

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Case, CharField, F, Prefetch, Q, QuerySet, Value, When
 
-from inventory.scope import current
+from runtime.scope import current
 from validations import missed
 from validations.ids import ById
 from validations.models import ACTIVE, SAYS, Campaign, CampaignTarget, LevelChoice, Measurement, Run, RunStep

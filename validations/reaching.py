@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from inventory.stacks.engine.base import COUNT_ONLY
+from stacks.engine.base import COUNT_ONLY
 from validations.models import SAYS, Campaign, CampaignState, CampaignTarget, Run, State
 from validations.models.run import said_of
 from wording.said import known, restored, sentence, stored

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from audit.actions import Action
 from audit.acts import act
-from inventory.clock import database_now
+from runtime.clock import database_now
 from validations import baseline
 from validations.enqueue import soon
 from validations.lastresults import refresh_last

@@ -13,8 +13,8 @@ from django.db.models import Q
 
 from audit.actions import Action
 from audit.acts import act
-from inventory.clock import database_now
 from inventory.models import Card
+from runtime.clock import database_now
 from validations.enqueue import soon
 from validations.jobs import workload_key
 from validations.lifecycle.end import end_run

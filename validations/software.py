@@ -14,10 +14,10 @@ from django.db.models import Q
 
 from inventory.models import Component, NodeTotals
 from inventory.reconcile.software import STATE_WORDS
-from inventory.scope import current
-from inventory.spans import DAY, HOUR, MINUTE
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.software.base import CAUSES, CRASH_LOOPING, NOT_READY, OUTDATED, READY
+from runtime.scope import current
+from runtime.spans import DAY, HOUR, MINUTE
+from stacks.engine.registry import registry
+from stacks.engine.software.base import CAUSES, CRASH_LOOPING, NOT_READY, OUTDATED, READY
 from wording.said import Said, restored, sentence
 
 #: Code of the warning and of the reason.

@@ -13,16 +13,16 @@ from django.conf import settings as django_settings
 from django.db.models import Sum
 
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod, ResourceSlice
-from inventory.scope import counting
 from inventory.stack_context import stack_context
-from inventory.stacks import marked
-from inventory.stacks.dra.cuda import cuda_driver
-from inventory.stacks.engine.base import WHOLE
-from inventory.stacks.engine.names import labels_of
-from inventory.stacks.engine.node_facts import cuda, node_facts
 from kube import claims
 from kube import objects as kube
 from kube.quantity import count
+from runtime.scope import counting
+from stacks import marked
+from stacks.dra.cuda import cuda_driver
+from stacks.engine.base import WHOLE
+from stacks.engine.names import labels_of
+from stacks.engine.node_facts import cuda, node_facts
 from validations.models import Launcher
 from validations.suites.engine.base import Facts, Resource, Target
 from validations.suites.engine.placement import registry

@@ -14,13 +14,13 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from inventory.clock import database_now
-from inventory.connections import give_back
-from inventory.log_context import about
-from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
 from kube.client import ApiError, BadKubeconfig
-from leases.lease import Lease, LeaseLost
+from runtime.clock import database_now
+from runtime.connections import give_back
+from runtime.leases.lease import Lease, LeaseLost
+from runtime.log_context import about
+from runtime.messages import OnceTask, send_once
 from validations import campaigns, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes

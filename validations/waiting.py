@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from inventory.clock import database_now
-from inventory.heartbeats import pulse_of
-from inventory.models import Role
+from inventory.processes import pulse_of
+from runtime.clock import database_now
+from runtime.models import Role
 from validations.copies import copy_words
 from validations.models import STARTED, Launcher, Run, State
 from validations.models.run import said_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from inventory.clusters import Wanted
+from inventory.wanted import Wanted
 from wording.said import sentence
 
 ROLE = "deploy/launcher-role.yaml"

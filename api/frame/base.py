@@ -68,7 +68,7 @@ class ListView(ListModelMixin, ApiView):
     renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
     resource: ClassVar[Resource[Any]]
     filterset_class: ClassVar[type[StrictFilterSet]]
-    #: Its JSON is the same for all who may ask: see `inventory.shared`.
+    #: Its JSON is the same for all who may ask: see `runtime.cached`.
     shareable: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:

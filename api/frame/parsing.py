@@ -1,6 +1,6 @@
 """JSON bodies, read strictly: what a database or another program could not take is refused here, for all endpoints.
 
-The size is limited before (`gpudash.body_limit`).
+The size is limited before (`gpudash.middleware.body_limit`).
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ from rest_framework.settings import api_settings
 from api.frame.base import ApiView, CsvRenderer
 from api.frame.problems import bad_fields
 from inventory.charges.month import charge, first_of, this_month
-from inventory.clock import database_now
 from inventory.models import Cluster
 from inventory.models.charges import By
 from resources.charge import Chargeback as Shape
 from resources.charge import as_csv, file_name, told
+from runtime.clock import database_now
 
 _NAMES = frozenset({"cluster", "month", "by", "format"})
 

@@ -9,7 +9,7 @@ from api.inventory import shapes
 from inventory import models
 from inventory.condition import Condition
 from inventory.idle.sums import IdleSum
-from inventory.totals import ClusterSummary, Known, PoolTotals, Totals
+from inventory.queries.totals import ClusterSummary, Known, PoolTotals, Totals
 from resources import cluster as resources
 
 

@@ -8,9 +8,9 @@ from rest_framework.response import Response
 
 from api.frame.base import ApiView
 from api.frame.problems import bad_fields
-from inventory.fit import told
-from inventory.fit.finder import find
-from inventory.fit.request import NAMES, WAYS, BadRequest, read
+from inventory.placement.finder import told
+from inventory.placement.finder.finder import find
+from inventory.placement.finder.request import NAMES, WAYS, BadRequest, read
 
 LIMIT, MOST = 20, 10_000
 

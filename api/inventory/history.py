@@ -10,11 +10,11 @@ from rest_framework.response import Response
 from api.frame.base import ApiView
 from api.frame.problems import bad_fields
 from api.inventory import shapes
-from inventory.clock import database_now
 from inventory.history import named
 from inventory.history.asked import Past, with_past
 from inventory.history.series import WINDOWS, series, window_named
 from resources.history import COLUMNS
+from runtime.clock import database_now
 
 DEFAULT = "1d"
 _NAMES = ", ".join(one.name for one in WINDOWS)

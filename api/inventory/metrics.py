@@ -13,14 +13,14 @@ from functools import lru_cache
 
 from django.db.models import Count
 
-from inventory import free
 from inventory.catalogue import CATALOGUE
 from inventory.condition import State, condition_of, sync_of
 from inventory.condition import watches as watches_now
-from inventory.heartbeats import pulses
-from inventory.measured import measured_now
 from inventory.models import Card, Cluster, Component, Finding, NodeTotals, Watch
 from inventory.models.choices import CardState, ComponentState, UnavailableReason
+from inventory.processes import pulses
+from inventory.queries import free
+from inventory.queries.measured import measured_now
 
 _ESCAPE = re.compile(r'[\\"\n]')
 _ESCAPED = {"\\": r"\\", '"': r"\"", "\n": r"\n"}

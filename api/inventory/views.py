@@ -13,10 +13,11 @@ from rest_framework.response import Response
 from api.frame.base import ApiView, ListView, clean_name, listed
 from api.frame.problems import bad_fields
 from api.inventory import fill, shapes
-from inventory import querysets, totals
 from inventory.idle.sums import By, sums
 from inventory.mirror.anew import relist
 from inventory.models import Cluster
+from inventory.queries import rows as querysets
+from inventory.queries import totals
 from resources.allocation import ALLOCATIONS
 from resources.card import CARDS
 from resources.cluster import CLUSTERS, ClusterFilter

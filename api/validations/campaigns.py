@@ -18,7 +18,7 @@ from api.frame.bodies import body_of
 from api.frame.problems import Problem
 from api.validations import fill, shapes
 from api.validations.base import MADE_AT, check_text, key_of, no_such, problems
-from inventory import querysets as inventory
+from inventory.queries import rows as inventory
 from resources.campaign import CAMPAIGNS, MATRIX
 from resources.node import NodeFilter
 from validations import campaigns, querysets, report

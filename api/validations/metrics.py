@@ -11,8 +11,8 @@ from typing import NamedTuple
 from django.db.models import Count
 
 from api.inventory.metrics import CardLabels, Family, escaped_again, labels_of
-from inventory.clock import UnixTime
 from inventory.models import Card, Cluster
+from runtime.clock import UnixTime
 from validations.copies import COPY_STATES
 from validations.models import ACTIVE, LastResult, Launcher, Run, State
 

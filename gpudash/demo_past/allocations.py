@@ -10,7 +10,7 @@ from gpudash.demo_past.clock import Times, utc
 from gpudash.demo_past.seats import Seat
 from inventory.mirror.values import digest
 from inventory.models import Allocation, Cluster, NodeTotals
-from inventory.stacks.engine.base import MEMORY, WHOLE
+from stacks.engine.base import MEMORY, WHOLE
 
 UNITS = {"GiB": 1 << 30, "MiB": 1 << 20}
 #: Rows of one transaction.

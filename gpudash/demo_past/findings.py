@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from exporters.engine.readings import LAST
 from fleetsim.clock import DAY, HOUR, MINUTE, rfc3339
 from gpudash.demo_past.clock import Times, utc
 from gpudash.demo_past.seats import Seat
@@ -21,10 +22,9 @@ from inventory.health.signs import Sign
 from inventory.models import CardUsage, Cluster, DaemonSet, Finding, Node, Pod
 from inventory.reconcile.columns import finding_columns
 from inventory.stack_context import stack_context
-from inventory.stacks.engine import base
-from inventory.stacks.engine.node_report import node_report
-from inventory.usage.engine.readings import LAST
 from kube import objects as kube
+from stacks.engine import base
+from stacks.engine.node_report import node_report
 
 #: Troubles a day.
 A_DAY = 4

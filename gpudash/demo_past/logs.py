@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
+from exporters.engine.identity import normal_uuid
 from fleetsim import Program, outcomes, recordings
 from fleetsim.machines import Machine
 from fleetsim.programs import container
 from inventory.models import Card
-from inventory.usage.engine.identity import normal_uuid
 
 #: A figure in the text, by its unit: times are longer by a factor, rates lower by the same, so that figures of one run agree.
 _TIMES = re.compile(r"(?<![\w.])(\d+\.\d+)(?= ?\(?ms\b)")

@@ -19,10 +19,10 @@ from gpudash.demo_past.seats import Seat, Uses, seats
 from gpudash.demo_past.usage import Usage
 from inventory.charges.days import write_day
 from inventory.charges.now import look_over
-from inventory.clock import database_now
 from inventory.condition import sync_of, watches
 from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeTotals, UsageSource
 from inventory.models.usage import SourceState
+from runtime.clock import database_now
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import msgspec
 from gpudash.demo_past.clock import Times, utc
 from inventory.history.moment import CardRow, Held, NodeRow
 from inventory.models import Allocation, Card, Cluster, NodeTotals
-from inventory.stacks.engine import base, sums
+from stacks.engine import base, sums
 
 _COLUMNS = (
     *("node_name", "card_id", "namespace", "resource", "quantity", "evidence", "stack", "mode", "memory_bytes"),

@@ -19,7 +19,7 @@ from gpudash.demo_past.clock import Times, utc
 from gpudash.demo_past.logs import Printed, printed
 from gpudash.demo_past.seats import Seat
 from inventory.models import Allocation, Cluster
-from inventory.stacks.engine.base import COUNT_ONLY, EXPORTER, WHOLE
+from stacks.engine.base import COUNT_ONLY, EXPORTER, WHOLE
 from validations.attribution import COUNTED, ONLY_CARD, Taken
 from validations.lifecycle.end import end_run
 from validations.lifecycle.moves import begin, move

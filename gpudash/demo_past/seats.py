@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from exporters.engine.identity import normal_uuid
 from fleetsim.machines import Machine
 from fleetsim.usage import CardUse, Spot, uuid_of
 from inventory.models import Allocation, Card, Cluster, NodeTotals
-from inventory.usage.engine.identity import normal_uuid
 
 #: What the fleet says of its cards: `Fleet.uses`.
 Uses = Sequence[tuple[Machine, Spot, CardUse]]

@@ -18,8 +18,8 @@ from gpudash.demo_past.seats import Seat
 from inventory.history import packed, recorder
 from inventory.history.moment import Measures, Moment, mib, minutes, thousandths
 from inventory.history.packed import Minute, Values
-from inventory.measured import measured_now
 from inventory.models import Cluster, Subject
+from inventory.queries.measured import measured_now
 
 QUARTER_S = 900
 _SLOTS = QUARTER_S // packed.SLOT_S

@@ -11,10 +11,10 @@ from fleetsim.clock import HOUR, MINUTE
 from fleetsim.usage import CardUse, value
 from gpudash.demo_past.clock import Times, utc
 from gpudash.demo_past.seats import Seat
-from inventory import bulk
 from inventory.collect.rows import IDLE_BELOW
-from inventory.measured import measured_now
 from inventory.models import CardUsage, Cluster
+from inventory.queries.measured import measured_now
+from runtime import bulk
 
 #: Looks back: each minute for some hours, then in longer steps.
 _NEAR_S, _STEP_S, _LONG_STEP_S = 6 * HOUR, MINUTE, 5 * MINUTE

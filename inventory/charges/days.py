@@ -15,9 +15,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max, Min, Q
 
-from inventory import bulk
 from inventory.charges.rule import Held, Parts, Piece, Span, add_node
-from inventory.clock import database_now
 from inventory.history import packed
 from inventory.history.moment import part_of
 from inventory.models import (
@@ -31,6 +29,8 @@ from inventory.models import (
     OwnerDay,
     Subject,
 )
+from runtime import bulk
+from runtime.clock import database_now
 
 logger = logging.getLogger(__name__)
 

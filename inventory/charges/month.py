@@ -13,7 +13,7 @@ from django.db.models import CharField, F, Max, Min, QuerySet, Sum, Value
 
 from inventory.models import ChargeDay, Cluster, NamespaceDay, OwnerDay
 from inventory.models.charges import By
-from inventory.scope import current
+from runtime.scope import current
 
 #: Card-microseconds of a thousandth of a card-hour; MiB-seconds of ten thousandths of a GiB-hour.
 CARD_US, TEN_MIB_S = 3_600_000, 36_864

@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 from django.db import transaction
 
-from inventory import bulk
-from inventory.clock import UnixTime, database_now
 from inventory.history import packed
 from inventory.idle.allocations import idle_now, looks_now
 from inventory.models import Allocation, Card, Cluster, HistoryMinute, NamespaceAllocation, Subject
 from inventory.models.charges import By
-from inventory.stacks.engine import base
+from runtime import bulk
+from runtime.clock import UnixTime, database_now
+from stacks.engine import base
 
 #: Used memory of a minute that is older says nothing of now.
 _MEASURED = timedelta(minutes=4)

@@ -20,7 +20,7 @@ from itertools import pairwise
 
 import msgspec
 
-from inventory.stacks.engine import base
+from stacks.engine import base
 
 MICRO = 1_000_000
 Span = tuple[int, int]

@@ -13,16 +13,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
+from exporters import FORMATS, recognise
+from exporters.engine.answers import read_answer, read_names
+from exporters.engine.context import Context
+from exporters.engine.format import Format, Found
+from exporters.engine.problems import Problem, Told
+from exporters.engine.readings import Report
+from exporters.engine.samples import NOT_LOOKED, Labels, LabelSets, Sample
 from inventory.collect.body import Body
 from inventory.collect.errors import QUESTION, STRANGE, TOO_LARGE
 from inventory.collect.prometheus import Prometheus, PrometheusError
-from inventory.usage import FORMATS, recognise
-from inventory.usage.engine.answers import read_answer, read_names
-from inventory.usage.engine.context import Context
-from inventory.usage.engine.format import Format, Found
-from inventory.usage.engine.problems import Problem, Told
-from inventory.usage.engine.readings import Report
-from inventory.usage.engine.samples import NOT_LOOKED, Labels, LabelSets, Sample
 from wording.said import quote, sentence
 
 #: Questions that Prometheus works on at once, while another answer is read.

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inventory.usage.engine.identity import normal_uuid
-from inventory.usage.engine.readings import CardReading
+from exporters.engine.identity import normal_uuid
+from exporters.engine.readings import CardReading
 
 
 class Known(msgspec.Struct, frozen=True):

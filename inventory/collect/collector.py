@@ -13,7 +13,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from inventory.clock import database_now
+from exporters import Found, Report
+from exporters.engine.context import Context
 from inventory.collect import direct, rows, sources
 from inventory.collect.ask import Round, ask
 from inventory.collect.cards import Cards, Known
@@ -22,10 +23,9 @@ from inventory.collect.merged import Merged, merge
 from inventory.collect.prometheus import BadAddress
 from inventory.models import Card, CardUsage, Node, Pod, UsageSource
 from inventory.models.usage import SourceState, Way
-from inventory.usage import Found, Report
-from inventory.usage.engine.context import Context
 from kube.kubeconfig import BadKubeconfig
-from leases.lease import Lease
+from runtime.clock import database_now
+from runtime.leases.lease import Lease
 from wording.said import cut, of_error, sentence, series, stored
 
 logger = logging.getLogger(__name__)

@@ -15,14 +15,14 @@ from itertools import islice
 
 import msgspec
 
+from exporters import FORMATS, recognise
+from exporters.engine.context import Context
+from exporters.engine.format import Format, Found
+from exporters.engine.pages import announced_names, page_names, read_page
+from exporters.engine.problems import Told
+from exporters.engine.readings import Report
 from inventory.collect.ask import Round
 from inventory.collect.errors import AWAY, BUSY, REFUSED, STRANGE, TOO_LARGE, SourceError
-from inventory.usage import FORMATS, recognise
-from inventory.usage.engine.context import Context
-from inventory.usage.engine.format import Format, Found
-from inventory.usage.engine.pages import announced_names, page_names, read_page
-from inventory.usage.engine.problems import Told
-from inventory.usage.engine.readings import Report
 from kube.bodies import MAX_PAGE
 from kube.client import ApiError, Client
 from wording.said import cut, of_error, sentence

@@ -7,8 +7,8 @@ from django.db.models.functions import Now
 
 from inventory.models import UsageSource
 from inventory.models.usage import LEASE_S
-from leases import lease
-from leases.row import free
+from runtime.leases import lease
+from runtime.leases.row import free
 
 
 def due() -> QuerySet[UsageSource]:

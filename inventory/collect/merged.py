@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from exporters.engine import measures
+from exporters.engine.format import Found
+from exporters.engine.identity import normal_pci, normal_uuid
+from exporters.engine.readings import POD, CardReading, Holder, Report
 from inventory.collect.cards import Cards, Known
-from inventory.usage.engine import measures
-from inventory.usage.engine.format import Found
-from inventory.usage.engine.identity import normal_pci, normal_uuid
-from inventory.usage.engine.readings import POD, CardReading, Holder, Report
 
 #: A sample that is older is of a card or an exporter that says nothing any more: Prometheus answers with it for five minutes.
 MOST_AGE_S = 300.0

@@ -15,18 +15,18 @@ from statistics import fmean
 
 import msgspec
 
+from exporters import FORMATS, recognise
+from exporters.engine import measures
+from exporters.engine.answers import read_answer
+from exporters.engine.context import Context
+from exporters.engine.format import Format, Found, Gauge
+from exporters.engine.identity import normal_uuid
+from exporters.engine.problems import Told
+from exporters.engine.samples import Sample
 from inventory.collect.errors import STRANGE
 from inventory.collect.prometheus import Prometheus, PrometheusError
 from inventory.history import packed
 from inventory.history.packed import MIB, Values
-from inventory.usage import FORMATS, recognise
-from inventory.usage.engine import measures
-from inventory.usage.engine.answers import read_answer
-from inventory.usage.engine.context import Context
-from inventory.usage.engine.format import Format, Found, Gauge
-from inventory.usage.engine.identity import normal_uuid
-from inventory.usage.engine.problems import Told
-from inventory.usage.engine.samples import Sample
 from wording.said import sentence
 
 #: A node has some 16 cards; of more the chart is gpudash's own.

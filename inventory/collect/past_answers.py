@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from django.db.models.functions import Now
 
-from inventory.clock import database_now
 from inventory.collect import sources
 from inventory.collect.cards import Cards, Known
 from inventory.collect.errors import SourceError
@@ -18,6 +17,7 @@ from inventory.history import packed
 from inventory.history.series import first_of, window_named
 from inventory.models import Card, CardUsage, HistoryAnswer, Subject, UsageSource
 from inventory.models.usage import Way
+from runtime.clock import database_now
 from wording.said import cut, of_error, stored
 
 logger = logging.getLogger(__name__)

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from inventory import bulk
+from exporters.engine import measures
+from exporters.engine.measures import MEASURES
 from inventory.collect.merged import Measured
 from inventory.health import signs
-from inventory.measured import KEPT_SINCE
 from inventory.models import CardUsage, DirtyNode
-from inventory.usage.engine import measures
-from inventory.usage.engine.measures import MEASURES
+from inventory.queries.measured import KEPT_SINCE
+from runtime import bulk
 
 #: Work is seen when the best sign of it is above this.
 IDLE_BELOW = 0.01

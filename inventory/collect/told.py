@@ -9,11 +9,12 @@ from typing import Any
 from inventory.collect import collector
 from inventory.collect.errors import SourceError
 from inventory.collect.prometheus import BadAddress
-from inventory.heartbeats import START
-from inventory.measured import overdue_since
-from inventory.models import Role, UsageSource
+from inventory.models import UsageSource
 from inventory.models.usage import SourceState, Way
+from inventory.processes import START
+from inventory.queries.measured import overdue_since
 from kube.kubeconfig import BadKubeconfig
+from runtime.models import Role
 
 #: Problems that are shown; the rest is counted.
 MOST_PROBLEMS = 8

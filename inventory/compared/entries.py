@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import INFO, WARNING
-from inventory.stacks.engine.stack import Entry
+from stacks.engine.base import INFO, WARNING
+from stacks.engine.stack import Entry
 
 IDLE = "idle-allocation"
 OVERUSED = "uses-more-than-allocated"

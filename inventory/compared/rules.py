@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from inventory.compared import entries
-from inventory.stacks.engine.base import MEMORY, PARTS, SHARES
+from stacks.engine.base import MEMORY, PARTS, SHARES
 from wording.said import sentence, series
 
 GIB, MIB = 2**30, 2**20

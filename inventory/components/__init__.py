@@ -1,6 +1,6 @@
 """The GPU software of a cluster: which components run on each node and in the cluster, in which version, and what is missing.
 
-Pure: objects → statements, by what the stacks declare (`inventory.stacks.engine.software`). Knows no stack by name
+Pure: objects → statements, by what the stacks declare (`stacks.engine.software`). Knows no stack by name
 and no table.
 """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.software.base import Software, Statement
+from stacks.engine.registry import registry
+from stacks.engine.software.base import Software, Statement
 
 
 def of_cluster(software: Software) -> dict[str, tuple[str, Statement]]:

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.requests import ended
-from inventory.stacks.engine.software.absent import of_absent, spec_of
-from inventory.stacks.engine.software.base import (
+from kube.daemonset_nodes import runs_on
+from kube.objects import DaemonSet, Node, Pod, TemplateSpec
+from kube.quantity import size
+from stacks.engine.registry import registry
+from stacks.engine.requests import ended
+from stacks.engine.software.absent import of_absent, spec_of
+from stacks.engine.software.base import (
     CAUSES,
     DISABLED,
     LEFT_OUT,
@@ -27,10 +30,7 @@ from inventory.stacks.engine.software.base import (
     Software,
     Statement,
 )
-from inventory.stacks.engine.software.pods import of_pod
-from kube.daemonset_nodes import runs_on
-from kube.objects import DaemonSet, Node, Pod, TemplateSpec
-from kube.quantity import size
+from stacks.engine.software.pods import of_pod
 from wording.said import known, sentence
 
 NOTHING: Mapping[str, int] = {}

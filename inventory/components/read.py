@@ -9,8 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from inventory.stacks.engine.components import component_of
-from inventory.stacks.engine.software.base import Software
 from kube.objects import DaemonSet, Node, Pod
 from kube.software import (
     ClusterPolicy,
@@ -22,6 +20,8 @@ from kube.software import (
     Service,
     SoftwareObject,
 )
+from stacks.engine.components import component_of
+from stacks.engine.software.base import Software
 
 T = TypeVar("T", DaemonSet, Deployment)
 Kept = TypeVar("Kept")

@@ -15,19 +15,19 @@ import msgspec
 from django.db import transaction
 from django.db.models import QuerySet
 
-from inventory import bulk
 from inventory.catalogue import CATALOGUE
-from inventory.clock import database_now
 from inventory.compared import entries, of_cluster, rules, steady
 from inventory.compared.rules import Claim, Key
 from inventory.compared.steady import State
 from inventory.condition import NEEDED_KINDS, condition_of
 from inventory.condition import State as WatchedState
 from inventory.discrepancies.reading import read
-from inventory.measured import KNOWN_FOR, overdue_since
 from inventory.mirror.values import plain
 from inventory.models import DirtyNode, Discrepancy, Finding, IdleLook, UsageSource, Watch
 from inventory.models.usage import SourceState
+from inventory.queries.measured import KNOWN_FOR, overdue_since
+from runtime import bulk
+from runtime.clock import database_now
 from wording.said import restored, stored
 
 #: Where the last look is longer ago, what was only begun may have been otherwise in between.

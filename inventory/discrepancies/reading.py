@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
+from exporters.engine.identity import normal_uuid
+from exporters.engine.measures import MEMORY_RESERVED
 from inventory.compared import rules
 from inventory.idle.allocations import idle_now
-from inventory.measured import KEPT_SINCE, Usage
 from inventory.mirror.values import plain
 from inventory.models import Allocation, Card, CardUsage, NodeTotals, Pod
 from inventory.models import Node as NodeRow
 from inventory.models.choices import NOT_ALLOCATED
-from inventory.pod_usage import on_card
-from inventory.stacks.engine import base
-from inventory.usage.engine.identity import normal_uuid
-from inventory.usage.engine.measures import MEMORY_RESERVED
+from inventory.queries.measured import KEPT_SINCE, Usage
+from inventory.queries.pod_usage import on_card
+from stacks.engine import base
 
 _BATCH = 5000
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from exporters import conditions, xid
 from inventory.health import of_plugins, signs
 from inventory.health.of_conditions import UNKNOWN_TELLER
 from inventory.health.words import action_words, source_words
-from inventory.stacks.engine.base import DEGRADED, ERROR, INFO, UNHEALTHY, WARNING, Finding, Told
-from inventory.stacks.engine.stack import Entry
-from inventory.stacks.engine.told import REGISTER_UNHEALTHY
-from inventory.usage import conditions, xid
+from stacks.engine.base import DEGRADED, ERROR, INFO, UNHEALTHY, WARNING, Finding, Told
+from stacks.engine.stack import Entry
+from stacks.engine.told import REGISTER_UNHEALTHY
 from wording.said import known, sentence, series
 
 FINDINGS = {

@@ -8,17 +8,17 @@ from typing import TypeVar
 
 import msgspec
 
+from exporters import xid
+from exporters.engine.identity import normal_uuid
 from inventory.health import of_conditions, of_labels, of_signs
 from inventory.health.findings import findings
 from inventory.health.levels import BAD, level_of, ordered, worst
 from inventory.health.of_plugins import withheld
 from inventory.health.signs import Signs
-from inventory.stacks.dra.told import TAINT_NOTE, TAINTED
-from inventory.stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Card, Context, NodeReport, Told
-from inventory.stacks.engine.told import CHECK
-from inventory.usage import xid
-from inventory.usage.engine.identity import normal_uuid
 from kube.objects import Node
+from stacks.dra.told import TAINT_NOTE, TAINTED
+from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Card, Context, NodeReport, Told
+from stacks.engine.told import CHECK
 
 K = TypeVar("K")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
 
 #: From good to bad. HEALTH_UNKNOWN says nothing, so it is in no order.
 BAD = (UNHEALTHY, DEGRADED)

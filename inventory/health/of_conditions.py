@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
-from inventory.usage import conditions
-from inventory.usage.conditions import Entry, NamedCard, Statement
-from inventory.usage.engine.identity import normal_uuid
+from exporters import conditions
+from exporters.conditions import Entry, NamedCard, Statement
+from exporters.engine.identity import normal_uuid
 from kube.objects import Node
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
 
 _LEVELS = {
     conditions.HEALTHY: HEALTHY,

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from inventory.stacks.engine.base import HEALTH_UNKNOWN, UNHEALTHY, Told
 from kube.objects import Node
+from stacks.engine.base import HEALTH_UNKNOWN, UNHEALTHY, Told
 
 STATE = "dgxc.nvidia.com/nvsentinel-state"
 #: When it was cordoned; the prefix is a setting of NVSentinel, this is the shipped one.

@@ -6,11 +6,11 @@ said, so it is the node's statement. Nothing is given out at all: then the plugi
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import DEGRADED, UNHEALTHY, Context, Told
-from inventory.stacks.engine.offers import offer
-from inventory.stacks.engine.registry import names
-from inventory.stacks.engine.told import CHECK, PLUGIN
 from kube.objects import Node
+from stacks.engine.base import DEGRADED, UNHEALTHY, Context, Told
+from stacks.engine.offers import offer
+from stacks.engine.registry import names
+from stacks.engine.told import CHECK, PLUGIN
 from wording.said import sentence
 
 WITHHELD, NOTHING_GIVEN = "devices-withheld", "nothing-given-out"

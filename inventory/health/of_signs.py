@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import msgspec
 
+from exporters import xid
+from exporters.engine.readings import FAIL, IN_WINDOW, LAST, NOT_TOLD, SINCE_START, WARN
 from inventory.health import signs
 from inventory.health.signs import Sign, Signs
-from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
-from inventory.usage import xid
-from inventory.usage.engine.readings import FAIL, IN_WINDOW, LAST, NOT_TOLD, SINCE_START, WARN
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
 from wording.said import sentence, series
 
 #: Code → what it says; that of an Xid is the catalogue's title.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from inventory.health.words import action_words, source_words
-from inventory.stacks.engine.base import Told
+from stacks.engine.base import Told
 from wording.said import restored
 
 _decoder = msgspec.json.Decoder(tuple[Told, ...])

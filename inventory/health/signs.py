@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from inventory.usage import xid
-from inventory.usage.engine import measures
-from inventory.usage.engine.readings import FAIL, LAST, NOT_TOLD, PASS, WARN
-from inventory.usage.engine.takes import CLOCK_BITS
+from exporters import xid
+from exporters.engine import measures
+from exporters.engine.readings import FAIL, LAST, NOT_TOLD, PASS, WARN
+from exporters.engine.takes import CLOCK_BITS
 
 #: Reasons that lower clocks since something is wrong; a cap of power or an idle card are no fault.
 HEAT, POWER, HARDWARE = (

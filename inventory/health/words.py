@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inventory.usage import conditions
+from exporters import conditions
 
 #: Key → sentence.
 ACTIONS: Mapping[str, str] = {

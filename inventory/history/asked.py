@@ -16,9 +16,9 @@ from django.db.models.functions import Now
 from inventory.history import packed
 from inventory.history.named import Named
 from inventory.history.series import Series, Window, scaled
-from inventory.messages import send_once
 from inventory.models import HistoryAnswer, Subject, UsageSource
 from inventory.models.usage import SourceState, Way
+from runtime.messages import send_once
 
 TASK = "inventory.tasks.ask_past"
 #: An answer is good for half a step of its window, within these; what is asked for and not answered is asked for again after AGAIN.

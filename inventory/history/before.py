@@ -8,7 +8,7 @@ from datetime import datetime
 from inventory.history import packed
 from inventory.models import HistoryDay
 from inventory.models.history import Subject
-from inventory.totals import PoolKey
+from inventory.queries.totals import PoolKey
 
 
 def allocated_then(pools: Collection[PoolKey], at: datetime) -> dict[PoolKey, tuple[int, int]]:

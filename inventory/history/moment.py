@@ -18,9 +18,9 @@ from django.db.models import Count, Q, Sum
 from inventory.condition import NEEDED_KINDS, State, sync_of, watches
 from inventory.history import packed
 from inventory.history.packed import MIB, Minute
-from inventory.measured import measured_now
 from inventory.models import Allocation, Card, NodeTotals
 from inventory.models.history import Subject
+from inventory.queries.measured import measured_now
 
 #: Cards of one row: a chart of one card reads a row a minute.
 CARDS_A_PART = 1024

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Min
 
-from inventory import bulk
-from inventory.clock import database_now
 from inventory.history import asked, moment, packed
 from inventory.history.packed import Minute, Values
 from inventory.models import Cluster, HistoryDay, HistoryMinute, Subject
+from runtime import bulk
+from runtime.clock import database_now
 
 logger = logging.getLogger(__name__)
 

@@ -16,13 +16,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from inventory import bulk
-from inventory.clock import UnixTime, database_now
 from inventory.idle import rule
-from inventory.measured import last_active, measured_now
 from inventory.models import Allocation, Card, IdleAllocation, IdleLook, Pod, UsageSource
 from inventory.models.idle import Confidence
-from inventory.stacks.engine import base
+from inventory.queries.measured import last_active, measured_now
+from runtime import bulk
+from runtime.clock import UnixTime, database_now
+from stacks.engine import base
 
 #: Between two looks. A row that is older than KEPT says nothing of now: nobody looks any more.
 EVERY_S = 60.0

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from inventory.usage.engine import measures
+from exporters.engine import measures
 
 #: Signs that an exporter has averaged over the time between two scrapes. All others are of a moment: a short kernel may be missed.
 AVERAGED = frozenset({measures.GRAPHICS_ACTIVE.name, measures.SM_ACTIVE.name})

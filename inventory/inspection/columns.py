@@ -8,7 +8,7 @@ Source: documentation of https://pkg.go.dev/text/tabwriter. Knows nothing of wha
 
 from __future__ import annotations
 
-from inventory.printable import one_line
+from wording.printable import one_line
 
 PADDING = 2
 

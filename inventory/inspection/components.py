@@ -16,8 +16,8 @@ import msgspec
 from inventory.components import completed
 from inventory.inspection.columns import aligned, row
 from inventory.models import Cluster, Component, DaemonSet, Node
-from inventory.stacks.engine.software.base import NOT_NEEDED, OUTDATED, READY
-from inventory.stacks.engine.software.base import Statement as Found
+from stacks.engine.software.base import NOT_NEEDED, OUTDATED, READY
+from stacks.engine.software.base import Statement as Found
 
 
 class Statement(msgspec.Struct, frozen=True):

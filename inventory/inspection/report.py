@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 
-from inventory import models, querysets
-from inventory.availability import free_now
+from inventory import models
 from inventory.condition import in_step, sync_of
 from inventory.health.shown import Shown, shown
-from inventory.holds import Holder
-from inventory.measured import Usage, measured_now, plain_usages
 from inventory.models.choices import UnavailableReason
-from inventory.pod_usage import on_card
-from inventory.stacks.engine.base import HEALTH_UNKNOWN
+from inventory.queries import rows as querysets
+from inventory.queries.availability import free_now
+from inventory.queries.holds import Holder
+from inventory.queries.measured import Usage, measured_now, plain_usages
+from inventory.queries.pod_usage import on_card
+from stacks.engine.base import HEALTH_UNKNOWN
 
 
 class Allocation(msgspec.Struct, frozen=True):
@@ -40,7 +41,7 @@ class Card(msgspec.Struct, frozen=True):
     """health_reports: who says so, the worst first.
 
     memory_total_bytes: what the stack allocates; memory_physical_bytes: what the card has. memory_free_bytes: what a pod can be
-    allocated now; memory_unavailable_bytes: unallocated, but unavailable for `unavailable_reason` (`inventory.availability`).
+    allocated now; memory_unavailable_bytes: unallocated, but unavailable for `unavailable_reason` (`inventory.queries.availability`).
     memory_used_bytes and what follows: the exporter's last measurement; null when it is not current.
     """
 

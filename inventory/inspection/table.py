@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from inventory.inspection.columns import aligned, row
 from inventory.inspection.report import Allocation, Card, Inspection, Node
 from inventory.models.choices import UnavailableReason
-from inventory.printable import one_line
+from wording.printable import one_line
 
 UNKNOWN = "?"
 _UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))

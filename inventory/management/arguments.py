@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from django.core.management.base import CommandError
 
-from inventory.close_names import close_names
 from inventory.models import Cluster
+from wording.close_names import close_names
 
 
 def chosen_clusters(name: str | None) -> list[Cluster]:

@@ -15,10 +15,10 @@ from django.core.management.base import CommandError
 from inventory.management.arguments import chosen_clusters
 from inventory.management.prepared_files import CannotWrite, write
 from inventory.management.reading import read_cluster
-from inventory.printable import one_line
-from inventory.stacks.engine.preparing import Prepared, prepare, setup_of, setups
-from inventory.stacks.engine.setup import Found
 from kube.client import ApiError, BadKubeconfig
+from stacks.engine.preparing import Prepared, prepare, setup_of, setups
+from stacks.engine.setup import Found
+from wording.printable import one_line
 
 
 def add_prepare_arguments(parser: ArgumentParser) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from inventory.printable import one_line
-from inventory.stacks.engine.setup import File
+from stacks.engine.setup import File
+from wording.printable import one_line
 
 RECORD = ".gpudash-prepare.json"
 

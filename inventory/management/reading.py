@@ -12,13 +12,13 @@ import msgspec
 
 from inventory import clusters
 from inventory.models import Cluster
-from inventory.stacks.engine.setup import Found, Json, Key, Setup, Wanted, place_of, text_at
-from inventory.stacks.engine.versions import version_of
 from kube.client import ApiError, Client
 from kube.decode import Decoder, NotAList
 from kube.objects import Node
 from kube.pages import get_page
 from kube.plugin import LIMIT_S as PLUGIN_S
+from stacks.engine.setup import Found, Json, Key, Setup, Wanted, place_of, text_at
+from stacks.engine.versions import version_of
 
 _PAGE, _ANSWER_S = 500, 30.0
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)

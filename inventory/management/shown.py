@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, OutputWrapper
 
 from audit.who import acting, command
-from inventory.printable import visible
+from wording.printable import visible
 
 
 class Shown(OutputWrapper):

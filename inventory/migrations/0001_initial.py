@@ -5,7 +5,7 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
-from inventory.postgresql import index, storage
+from runtime.postgresql import index, storage
 
 #: Shares of the rows of a table. Of 18 million allocations the default, a fifth, would be 18 days of deletions, which lists would step
 #: over. Pods change all day, and each of their pages holds few rows.
@@ -50,39 +50,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Heartbeat',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('schedule', 'schedule (beat)'), ('tasks', 'tasks worker (queue default)'), ('watch', 'watch worker (queue watch)'), ('usage', 'usage worker (queue usage)'), ('launch', 'launch worker (queue launch)')], max_length=16, unique=True)),
-                ('beat_at', models.DateTimeField()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Message',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200, unique=True)),
-                ('number', models.BigIntegerField(default=1)),
-                ('sent_at', models.DateTimeField()),
-                ('taken', models.BooleanField(default=False)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ScheduleLease',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('holder', models.CharField(blank=True, max_length=128)),
-                ('token', models.BigIntegerField(default=0)),
-                ('epoch', models.BigIntegerField(db_default=0, default=0)),
-                ('incarnation', models.CharField(blank=True, db_default='', default='', max_length=64)),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('name', models.CharField(default='schedule', max_length=16, unique=True)),
-            ],
-            options={
-                'abstract': False,
             },
         ),
         migrations.CreateModel(

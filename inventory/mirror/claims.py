@@ -8,13 +8,13 @@ from __future__ import annotations
 import msgspec
 
 from inventory.mirror.values import Columns, common_columns, plain
-from inventory.stacks.dra.asks import MOST, asks_of
-from inventory.stacks.dra.cards import STACK as NAME
-from inventory.stacks.dra.drivers import asks_for_cards, gives_cards
-from inventory.stacks.dra.trim import trim_claim, trim_rule, trim_slice
-from inventory.stacks.engine.base import Context
 from kube.claims import AllocationResult, DeviceTaintRule, ResourceClaim, ResourceSlice, pinned_node
 from kube.objects import Pod
+from stacks.dra.asks import MOST, asks_of
+from stacks.dra.cards import STACK as NAME
+from stacks.dra.drivers import asks_for_cards, gives_cards
+from stacks.dra.trim import trim_claim, trim_rule, trim_slice
+from stacks.engine.base import Context
 
 
 def slice_row(found: ResourceSlice, context: Context) -> Columns | None:

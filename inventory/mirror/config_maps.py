@@ -17,11 +17,11 @@ from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Watch
 from inventory.models.cluster import Kind, WatchState
-from inventory.stacks.engine.base import Context, ReadConfigMap, Selection
-from inventory.stacks.engine.config_maps import place, selections, selects, trim_config_map
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet
 from kube.source import Place
+from stacks.engine.base import Context, ReadConfigMap, Selection
+from stacks.engine.config_maps import place, selections, selects, trim_config_map
 from wording.said import sentence, stored
 
 CHANGED = "the plugins use other ConfigMaps"

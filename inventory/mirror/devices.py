@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inventory.mirror.values import Columns, common_columns
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.trim_device import trim_device
 from kube.devices import Device
+from stacks.engine.base import Context
+from stacks.engine.trim_device import trim_device
 
 
 def device_row(found: Device, context: Context) -> Columns | None:

@@ -11,12 +11,12 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from inventory.capacity import Capacity, others_have_room
-from inventory.messages import LOST, queue_length
 from inventory.mirror.keeper import keeper
 from inventory.models import Watch, Worker
 from inventory.models.cluster import Kind, WatchState, resting
-from leases.lease import PROCESS
-from leases.row import free
+from runtime.leases.lease import PROCESS
+from runtime.leases.row import free
+from runtime.messages import LOST, queue_length
 
 TASK, QUEUE = "inventory.tasks.watch", "watch"
 #: A watcher that was asked for and is not taken after this is asked for again, unless its message still lies in the queue.

@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
-from inventory.connections import give_back
 from inventory.mirror import config_maps, software
 from inventory.mirror.anew import RECREATED, recognise
 from inventory.mirror.audit import Audit
@@ -27,7 +26,8 @@ from kube.client import Client
 from kube.identity import Identity
 from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Watching
 from kube.reflector import FIRST_LIST, MOST_OBJECTS, Reflector
-from leases.lease import Lease, LeaseLost
+from runtime.connections import give_back
+from runtime.leases.lease import Lease, LeaseLost
 from wording.said import restored, sentence, stored
 
 logger = logging.getLogger(__name__)

@@ -21,8 +21,8 @@ from django.db.models.functions import Now
 from inventory.mirror.first_lists import complete_of
 from inventory.mirror.outage import find_outages
 from inventory.models import DirtyNode, NodeTotals, Watch, Worker
-from leases.lease import PROCESS, Lease
-from leases.renew import find_lost, renew
+from runtime.leases.lease import PROCESS, Lease
+from runtime.leases.renew import find_lost, renew
 
 logger = logging.getLogger(__name__)
 

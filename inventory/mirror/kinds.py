@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from exporters.conditions import speaks_of_cards
 from inventory.components import part_of
 from inventory.mirror import claims, config_maps, devices, software
 from inventory.mirror.mirrored_kind import Dirty, MirroredKind
@@ -23,23 +24,22 @@ from inventory.models import SoftwareObject as SoftwareRow
 from inventory.models.cluster import Kind
 from inventory.models.software import CLUSTER_SOFTWARE
 from inventory.stack_context import stack_context
-from inventory.stacks import readers, relevant_resource
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.components import component, pending_reason
-from inventory.stacks.engine.node_facts import node_facts
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.requests import requests as pod_requests
-from inventory.stacks.engine.requests import waits
-from inventory.stacks.engine.trim import trim_pod
-from inventory.stacks.engine.trim_daemonset import components, trim_daemonset
-from inventory.stacks.engine.trim_node import trim_node
-from inventory.usage.conditions import speaks_of_cards
 from kube import listed
 from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.config_maps import ConfigMap
 from kube.devices import Device
 from kube.objects import DaemonSet, Node, Pod
 from kube.software import ClusterPolicy, Deployment, DeviceConfig, GPUCluster, GpuDevicePlugin, NVIDIADriver, Service
+from stacks import readers, relevant_resource
+from stacks.engine.base import Context
+from stacks.engine.components import component, pending_reason
+from stacks.engine.node_facts import node_facts
+from stacks.engine.registry import registry
+from stacks.engine.requests import requests as pod_requests
+from stacks.engine.requests import waits
+from stacks.engine.trim import trim_pod
+from stacks.engine.trim_daemonset import components, trim_daemonset
+from stacks.engine.trim_node import trim_node
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
 ROWS_VERSION = 8

@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 from inventory.mirror.anew import PUT_BACK, anew
 from inventory.models import Watch
 from inventory.models.cluster import DONE_WITHOUT, WatchState
-from leases import lease as leases
-from leases.lease import Lease
+from runtime.leases import lease as leases
+from runtime.leases.lease import Lease
 from wording.said import stored
 
 

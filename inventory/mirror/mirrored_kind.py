@@ -9,9 +9,9 @@ import msgspec
 from django.db import models
 
 from inventory.mirror.values import Columns, plain
-from inventory.stacks.engine.base import Context
 from kube.objects import Metadata
 from kube.source import Place, Source
+from stacks.engine.base import Context
 
 #: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.
 Dirty = tuple[str, str]

@@ -18,12 +18,12 @@ from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import DirtyNode, SoftwareObject, Watch
 from inventory.models.cluster import JUDGED_BY, OPTIONAL_KINDS, Kind, WatchState
 from inventory.models.software import CLUSTER_SOFTWARE
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.trim_daemonset import trim_deployment
 from kube.objects import Condition, Metadata
 from kube.software import Deployment, Service
 from kube.source import Place
+from stacks.engine.base import Context
+from stacks.engine.registry import registry
+from stacks.engine.trim_daemonset import trim_deployment
 from wording.said import sentence
 
 #: Nothing of a stack that has a Service is in the cluster.

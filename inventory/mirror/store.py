@@ -13,17 +13,17 @@ from typing import Any, Generic
 import msgspec
 from django.utils import timezone
 
-from inventory import bulk
 from inventory.mirror.mirrored_kind import Dirty, MirroredKind, object_key
 from inventory.mirror.values import Columns, digest, plain
 from inventory.mirror.versions import Versions
 from inventory.models import DirtyNode, Unreadable
 from inventory.stack_context import stack_context
-from inventory.stacks.engine.base import Selection
 from kube import listed
 from kube.decode import ERROR_CHARS, Unread
 from kube.kinds import T
 from kube.objects import Metadata
+from runtime import bulk
+from stacks.engine.base import Selection
 
 logger = logging.getLogger(__name__)
 BATCH = 1000

@@ -3,11 +3,10 @@
 Writers, one per table: the watchers of nodes, pods, daemonsets, config maps, resource slices, resource claims, device taint rules
 and devices write `Node`, `Pod`, `DaemonSet`, `ConfigMap`, `ResourceSlice`, `ResourceClaim`, `DeviceTaintRule`, `Device` and
 `Unreadable`, those of Deployments, Services and custom resources `SoftwareObject`; the reconciler writes `NodeTotals`, `Card`,
-`Allocation`, `Component`, `ComponentChange` and `Finding`; commands write `Cluster`; the holder of a lease writes `Watch`, and the
-schedule `ScheduleLease`; the search for idle allocations writes `IdleAllocation` and `IdleLook`; the comparison of allocations with
+`Allocation`, `Component`, `ComponentChange` and `Finding`; commands write `Cluster`; the holder of a lease writes `Watch`;
+the search for idle allocations writes `IdleAllocation` and `IdleLook`; the comparison of allocations with
 measurements writes `Discrepancy`, and the findings of clusters that come of it; the recorder `HistoryMinute` and
-`HistoryDay`; who wants a chart and who asks for it `HistoryAnswer`; each background process its own `Heartbeat` and `Worker`; who
-sends a message, and who takes it, its `Message`.
+`HistoryDay`; who wants a chart and who asks for it `HistoryAnswer`; each watch worker its own `Worker`.
 There is no foreign key between mirrored kinds: a pod may arrive before its node.
 """
 
@@ -16,13 +15,12 @@ from inventory.models.charges import ChargeDay, NamespaceAllocation, NamespaceDa
 from inventory.models.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.discrepancy import Discrepancy
-from inventory.models.heartbeat import Heartbeat, Role, ScheduleLease
 from inventory.models.history import HistoryAnswer, HistoryDay, HistoryMinute, Subject
 from inventory.models.idle import IdleAllocation, IdleLook
 from inventory.models.mirror import ConfigMap, DaemonSet, Device, Node, Pod
 from inventory.models.software import Component, ComponentChange, SoftwareObject
 from inventory.models.usage import CardUsage, UsageSource
-from inventory.models.worker import Message, Worker
+from inventory.models.worker import Worker
 
 __all__ = [
     "Allocation",
@@ -39,13 +37,11 @@ __all__ = [
     "DirtyNode",
     "Discrepancy",
     "Finding",
-    "Heartbeat",
     "HistoryAnswer",
     "HistoryDay",
     "HistoryMinute",
     "IdleAllocation",
     "IdleLook",
-    "Message",
     "NamespaceAllocation",
     "NamespaceDay",
     "Node",
@@ -54,8 +50,6 @@ __all__ = [
     "Pod",
     "ResourceClaim",
     "ResourceSlice",
-    "Role",
-    "ScheduleLease",
     "SoftwareObject",
     "Subject",
     "Unreadable",

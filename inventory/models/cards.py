@@ -11,9 +11,9 @@ from inventory.health.findings import FINDINGS as OF_HEALTH
 from inventory.health.shown import Shown, line, shown
 from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
-from inventory.scope import ANOTHER, Scope
-from inventory.scoped import OfCluster, OfNamespace
-from inventory.stacks.engine.base import HEALTH_UNKNOWN, Room
+from runtime.scope import ANOTHER, Scope
+from runtime.scoped import OfCluster, OfNamespace
+from stacks.engine.base import HEALTH_UNKNOWN, Room
 
 #: Codes of findings that are of cards, nodes and clusters alone: their texts name no pod.
 NAME_NO_POD = (*OF_HEALTH, "never-reached", "cluster-not-reporting", "cluster-not-watched")
@@ -243,7 +243,7 @@ class Allocation(OfNamespace):
             ),
         ]
 
-    #: Of rows of `inventory.holds`: it is held in a namespace that is not seen, and its names have been taken away.
+    #: Of rows of `inventory.queries.holds`: it is held in a namespace that is not seen, and its names have been taken away.
     foreign = False
 
     def __str__(self) -> str:

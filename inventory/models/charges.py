@@ -10,7 +10,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models.cluster import Cluster
-from inventory.scoped import OfCluster, OfNamespace
+from runtime.scoped import OfCluster, OfNamespace
 
 
 class By(models.TextChoices):

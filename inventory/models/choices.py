@@ -8,8 +8,8 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from inventory.stacks.engine import base
-from inventory.stacks.engine.software import base as software
+from stacks.engine import base
+from stacks.engine.software import base as software
 
 
 class Severity(models.TextChoices):
@@ -72,7 +72,7 @@ NOT_ALLOCATED = frozenset((CardState.FREE.value, CardState.UNAVAILABLE.value))
 
 
 class UnavailableReason(models.TextChoices):
-    """Why a card that is there is unavailable. STALE is never stored: the clock decides it (`inventory.availability`)."""
+    """Why a card that is there is unavailable. STALE is never stored: the clock decides it (`inventory.queries.availability`)."""
 
     STALE = "stale-cluster", _("cluster data is stale")
     NOT_READY = "not-ready", _("node not ready")

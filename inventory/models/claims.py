@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from inventory.models.mirror import Mirrored
-from inventory.scoped import OfNamespace
+from runtime.scoped import OfNamespace
 
 
 class ResourceSlice(Mirrored):
@@ -38,7 +38,7 @@ class ResourceClaim(Mirrored, OfNamespace):
     allocated = models.BooleanField(default=False)
     #: Its deletion has been asked for; it still has what it has.
     deleting = models.BooleanField(default=False, db_default=False)
-    #: What it asks for, as JSON (see `inventory.stacks.dra.asks`).
+    #: What it asks for, as JSON (see `stacks.dra.asks`).
     asks = models.TextField(blank=True, default="", db_default="")
 
     class Meta:

@@ -8,9 +8,9 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 
-from inventory.scope import Scope
-from inventory.scoped import OfCluster, ScopedManager
-from leases.row import LeaseRow
+from runtime.leases.row import LeaseRow
+from runtime.scope import Scope
+from runtime.scoped import OfCluster, ScopedManager
 
 
 class Kind(models.TextChoices):

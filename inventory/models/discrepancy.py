@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 
 from inventory.models.cluster import Cluster
-from inventory.scope import Scope
-from inventory.scoped import OfCluster
+from runtime.scope import Scope
+from runtime.scoped import OfCluster
 
 
 class Discrepancy(OfCluster):

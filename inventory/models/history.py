@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models.cluster import Cluster
-from inventory.scope import Scope
-from inventory.scoped import OfCluster
+from runtime.scope import Scope
+from runtime.scoped import OfCluster
 
 
 class Subject(models.TextChoices):

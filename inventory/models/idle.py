@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory.models.cards import Allocation
 from inventory.models.cluster import Cluster
-from inventory.scoped import OfCluster, OfNamespace
+from runtime.scoped import OfCluster, OfNamespace
 
 
 class Confidence(models.TextChoices):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.db import models
 
 from inventory.models.cluster import Cluster
-from inventory.scoped import OfCluster, OfNamespace
+from runtime.scoped import OfCluster, OfNamespace
 
 
 class Mirrored(OfCluster):

@@ -10,8 +10,8 @@ from django.db import models
 from inventory.models.choices import ComponentState
 from inventory.models.cluster import Cluster
 from inventory.models.mirror import Mirrored
-from inventory.scope import ANY, current
-from inventory.scoped import OfCluster
+from runtime.scope import ANY, current
+from runtime.scoped import OfCluster
 
 #: In `DirtyNode.stack`: what the cluster has once changed, no node.
 CLUSTER_SOFTWARE = "(cluster software)"
@@ -32,7 +32,7 @@ class SoftwareObject(Mirrored):
 class Component(OfCluster):
     """What is true of one component now: of one on a node, or of one that the cluster has once (node_name "").
 
-    Fields are those of `inventory.stacks.engine.software.base.Statement`.
+    Fields are those of `stacks.engine.software.base.Statement`.
     """
 
     may_name_pods: ClassVar[tuple[str, ...]] = ("remedy", "source")

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory.models.cards import Card
 from inventory.models.cluster import Cluster
-from inventory.scoped import OfCluster
-from leases.row import LeaseRow
+from runtime.leases.row import LeaseRow
+from runtime.scoped import OfCluster
 
 #: Seconds for which a collector holds its source: longer than one question may take (`prometheus.ANSWER_S`); the lease is renewed
 #: after each answer.

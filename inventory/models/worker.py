@@ -1,4 +1,4 @@
-"""Who takes watchers, and which messages are under way."""
+"""Who takes watchers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,3 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.holds} of {self.threads}"
-
-
-class Message(models.Model):
-    """The last message of a thing to do, of which one at most is under way: key names the thing.
-
-    number: grows with each message; one with a lower number is out of date. taken: a worker has begun with it.
-    """
-
-    key = models.CharField(max_length=200, unique=True)
-    number = models.BigIntegerField(default=1)
-    sent_at = models.DateTimeField()
-    taken = models.BooleanField(default=False)
-
-    def __str__(self) -> str:
-        return f"{self.key} {self.number}"

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from django.db import connection
 
-from inventory.connections import give_back
+from runtime.connections import give_back
 
 T = TypeVar("T")
 

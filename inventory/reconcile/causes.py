@@ -9,8 +9,8 @@ import msgspec
 from inventory.components import NodeComponents
 from inventory.health import judge
 from inventory.reconcile.software import NOT_READY, StoredComponent, finding_text
-from inventory.stacks.engine import base
-from inventory.stacks.engine.software.base import CAUSES, Statement
+from stacks.engine import base
+from stacks.engine.software.base import CAUSES, Statement
 
 #: Findings that say of a node what its first cause says better.
 _SAME_FACT = frozenset(("plugin-not-ready", "label-without-resource"))

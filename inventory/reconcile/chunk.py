@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 import msgspec
 from django.db.models import QuerySet
 
-from inventory.availability import of_node as what_keeps_off
-from inventory.clock import database_now
 from inventory.compared.entries import FINDINGS
 from inventory.components import NodeComponents
 from inventory.health import judge, signs
@@ -29,13 +27,15 @@ from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
 from inventory.models import ResourceSlice as SliceRow
 from inventory.models.cluster import Kind
+from inventory.queries.availability import of_node as what_keeps_off
 from inventory.reconcile.causes import is_cause, with_cause
 from inventory.reconcile.software import StoredComponent, components_of, read_daemonsets, read_software
-from inventory.stacks.engine import base
-from inventory.stacks.engine.node_report import node_report
 from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.devices import Device
 from kube.objects import Node, Pod
+from runtime.clock import database_now
+from stacks.engine import base
+from stacks.engine.node_report import node_report
 from wording.said import restored
 
 logger = logging.getLogger(__name__)

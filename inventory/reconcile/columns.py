@@ -12,8 +12,8 @@ from inventory.health import judge
 from inventory.mirror.values import Columns, digest, moment, plain
 from inventory.models.cards import MOST_ROOMS
 from inventory.models.choices import NOT_ALLOCATED, CardState, UnavailableReason
-from inventory.stacks.engine import base
 from kube.objects import Pod
+from stacks.engine import base
 from wording.said import stored
 
 SEVERITIES = (base.ERROR, base.WARNING, base.INFO)

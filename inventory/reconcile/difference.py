@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from django.db import models
 
-from inventory import bulk
 from inventory.health import judge
 from inventory.mirror.values import Columns, digest
 from inventory.models import Allocation, Card, Finding, NodeTotals
@@ -27,7 +26,8 @@ from inventory.reconcile.columns import (
     totals_columns,
 )
 from inventory.reconcile.software import Components, columns_of
-from inventory.stacks.engine.base import ALL_CARDS, EXPORTER, ONLY_CARD
+from runtime import bulk
+from stacks.engine.base import ALL_CARDS, EXPORTER, ONLY_CARD
 
 #: (pod uid, container, resource, card key)
 AllocationKey: TypeAlias = tuple[str, str, str, str]

@@ -12,14 +12,14 @@ from collections.abc import Container, Iterable
 import msgspec
 from django.db.models import QuerySet
 
-from inventory import bulk
 from inventory.models import DirtyNode, Finding, NodeTotals
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.software import CLUSTER_SOFTWARE
 from inventory.stack_context import stack_context
-from inventory.stacks import concerned
 from kube.objects import Node
+from runtime import bulk
+from stacks import concerned
 
 #: Nodes per transaction: small enough that an event waits less than half a second while all nodes are looked at.
 CHUNK = 100

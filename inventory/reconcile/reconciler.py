@@ -15,9 +15,6 @@ from django.db import transaction
 from django.db.models import DateTimeField, Value
 from django.db.models.functions import Coalesce, Now
 
-from inventory import bulk
-from inventory.clock import database_now
-from inventory.connections import give_back
 from inventory.mirror.first_lists import complete
 from inventory.mirror.keeper import Bell
 from inventory.mirror.outage import find_outages
@@ -31,9 +28,12 @@ from inventory.reconcile.chunk import Chunk, read
 from inventory.reconcile.difference import unit_changed, write
 from inventory.reconcile.software import node_key, read_software, write_cluster_software
 from inventory.stack_context import stack_context
-from inventory.stacks.engine.base import ERROR
-from inventory.stacks.engine.findings import units_mixed
-from leases.lease import Lease
+from runtime import bulk
+from runtime.clock import database_now
+from runtime.connections import give_back
+from runtime.leases.lease import Lease
+from stacks.engine.base import ERROR
+from stacks.engine.findings import units_mixed
 from wording.said import sentence, stored
 
 POLL_S = 0.25

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from inventory import bulk
 from inventory.components import NodeComponents, of_cluster, of_node, software_of
 from inventory.mirror.values import Columns, digest, plain
 from inventory.models import Component, ComponentChange, Finding, SoftwareObject, Watch
@@ -21,12 +20,13 @@ from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.cluster import JUDGED_BY, Kind, WatchState
-from inventory.stacks.engine import base
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.software.base import CAUSES, READY, Software, Statement
 from kube import software as structs
 from kube.claims import ResourceSlice
 from kube.objects import DaemonSet, Node, Pod
+from runtime import bulk
+from stacks.engine import base
+from stacks.engine.registry import registry
+from stacks.engine.software.base import CAUSES, READY, Software, Statement
 from wording.said import sentence, series, stored
 
 #: Code of the finding of a node, or a cluster, whose GPU software has a cause that must be mended.

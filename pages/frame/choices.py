@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inventory.models import Cluster, NodeTotals
-from inventory.shared import shared
-from inventory.stacks import STACKS
+from runtime.cached import shared
+from stacks import STACKS
 
 #: A select of more models than this serves nobody.
 MOST_MODELS = 200

@@ -12,7 +12,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from inventory.scope import current
+from runtime.scope import current
 
 MOST_BYTES = 8 * 2**20
 

@@ -13,12 +13,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from inventory import querysets
 from inventory.condition import NEEDED_KINDS, STALE_S, State, Sync, sync_of
 from inventory.models import Watch
 from inventory.models.cluster import Kind
-from inventory.stacks import STACKS
+from inventory.queries import rows as querysets
 from pages.frame.worded import together, worded_html
+from stacks import STACKS
 from wording.said import restored
 
 _ORDER = {"error": 0, "warning": 1, "good": 2}

@@ -6,7 +6,7 @@ the one that it has. Nothing changed: 204, and no more headers than needed. Some
 
 Pages ask, nothing is pushed: the web server has 8 threads (waitress; each process of a team the same), and an open stream would
 hold one for as long as a page is open. Asking is cheap: connections are kept, and where a view is shared the version of the mirror
-answers without any rendering (`gpudash.shared_answers`).
+answers without any rendering (`gpudash.middleware.shared_answers`).
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.roles import Role
 from inventory.models import Cluster
-from inventory.scope import ANY, current
 from pages.frame.doc_links import doc_link
 from pages.frame.freshness import Freshness, freshness_of
+from runtime.scope import ANY, current
 
 THEMES = ("auto", "light", "dark")
 #: URL name, title, and the names of pages below it. A page whose URL does not resolve is not offered.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.urls import reverse
 
-from inventory.scope import current
 from pages.frame.freshness import freshness_of
+from runtime.scope import current
 
 
 def set_up_url(cluster_id: int, name: str) -> str:

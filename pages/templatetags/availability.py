@@ -9,11 +9,11 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from inventory.free import FreeCards
 from inventory.models.choices import CardState, UnavailableReason
-from pages.cardmap import MapPool
+from inventory.queries.free import FreeCards
+from pages.charts.cardmap import MapPool
 from pages.frame import amounts
-from pages.unavailable_words import unavailable_reason_word
+from pages.words.unavailable import unavailable_reason_word
 
 register = template.Library()
 

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 from inventory.components.steps import FAILED
 from inventory.models import Component, ComponentChange
-from pages.component_words import LEVELS, state_of, title_of
 from pages.frame.worded import named
-from pages.rollouts import is_stuck
+from pages.sections.rollouts import is_stuck
+from pages.words.components import LEVELS, state_of, title_of
 
 register = template.Library()
 

@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from pages.frame.worded import foreign
-from pages.sources import source_in_words
+from pages.words.sources import source_in_words
 
 register = template.Library()
 

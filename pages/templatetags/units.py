@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from inventory.spans import span
 from pages.frame import amounts
 from pages.frame.holders import hue as hue_of
 from pages.usage import percent
+from runtime.spans import span
 
 register = template.Library()
 

@@ -20,14 +20,14 @@ from django.utils.translation import gettext as _
 
 from inventory.models import Cluster
 from inventory.models.choices import CardState
-from inventory.shared import once
-from pages import run_words as words
-from pages.answer import FRESH_DAYS, Answer, answer, tallies
+from pages.charts.tiles import Tile
 from pages.frame.links import with_query
 from pages.permission import may_campaign
-from pages.run_lines import RunLine, run_line
+from pages.rows.runs import RunLine, run_line
+from pages.sections.answer import FRESH_DAYS, Answer, answer, tallies
 from pages.templatetags.units import ago, sign_alone, sign_word
-from pages.tiles import Tile
+from pages.words import runs as words
+from runtime.cached import once
 from validations import querysets, validity, validity_counts
 from validations.validity import Validity
 

@@ -8,9 +8,9 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
-from pages import name_words
 from pages.frame import worded as frame
 from pages.frame.labels import pool_parts
+from pages.words import names as name_words
 from validations.models import Campaign, Run
 from validations.models.run import said_of
 

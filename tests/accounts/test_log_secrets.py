@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpudash.log_secrets import SecretsFilter, masked
+from gpudash.logs.secrets import SecretsFilter, masked
 from tests.web import Web, web
 
 SECRET = "s3cr3t-v4lue"

@@ -15,8 +15,8 @@ from django.test import Client
 from accounts.group_roles import parsed
 from accounts.roles import Role, granted
 from audit.models import Entry
-from gpudash import proxy_sign_in
-from gpudash.external_accounts import ProxyHeaders
+from gpudash.config.external_accounts import ProxyHeaders
+from gpudash.middleware import proxy_sign_in
 from tests.cast import make_token, make_user, signed_in
 from tests.web import Web, web
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts import recent
 from accounts.models import ApiToken
 from accounts.roles import Role, set_role
-from inventory import shared
+from runtime import cached as shared
 from tests.cast import bearer, make_token, make_user, signed_in
 
 pytestmark = pytest.mark.django_db

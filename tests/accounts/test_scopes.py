@@ -14,7 +14,7 @@ from accounts.roles import Role
 from accounts.scopes import BadScope, places_in, scope_of
 from audit.models import Entry
 from inventory.models import Cluster
-from inventory.scope import ANY, EVERYTHING, Scope
+from runtime.scope import ANY, EVERYTHING, Scope
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_node
 from tests.scopes.world import scoped_token, scoped_user

@@ -11,7 +11,7 @@ from accounts import saved_views
 from accounts.models import ApiToken
 from accounts.roles import Role
 from inventory.models import Card, Cluster, Component
-from inventory.stacks.engine.software.base import Statement
+from stacks.engine.software.base import Statement
 from tests.api.test_hostile_requests import DRAFTS as BODIES
 from tests.cast import make_token, make_user, signed_in
 from tests.factories import make_fleet

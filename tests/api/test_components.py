@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.test import Client
 
 from inventory.models import Cluster, Component
-from inventory.stacks.engine.software.base import Statement
+from stacks.engine.software.base import Statement
 from tests.api.test_lists import get, results, walk
 from tests.factories import make_cluster, make_node
 from tests.factories.software import make_software

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from inventory import querysets
 from inventory.models import Allocation, Card, Cluster, NodeTotals
+from inventory.queries import rows as querysets
 from resources.allocation import AllocationFilter
 from resources.card import CardFilter
 from resources.cluster import ClusterFilter

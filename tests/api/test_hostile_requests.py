@@ -24,7 +24,6 @@ from accounts import saved_views
 from accounts.models import ApiToken
 from accounts.roles import Role
 from inventory.models import Card, Cluster, Component
-from inventory.stacks.engine.software.base import Statement
 from resources.allocation import AllocationFilter
 from resources.campaign import CampaignFilter, TargetFilter
 from resources.card import CardFilter
@@ -36,6 +35,7 @@ from resources.pod import PodFilter
 from resources.run import RunFilter
 from resources.token import TokenFilter
 from resources.user import UserFilter
+from stacks.engine.software.base import Statement
 from tests.api.hostile_values import BODIES, HEADERS, JSON_VALUES, METHODS, PROBLEM, VALUES
 from tests.cast import PASSWORD, bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_finding, make_node

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from inventory import querysets
 from inventory.models import Allocation, Cluster
+from inventory.queries import rows as querysets
 from resources import search
 from resources.allocation import AllocationFilter
 from resources.search import COLUMNS, Search

@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from inventory import totals
 from inventory.condition import NEEDED_KINDS, Sync, sync_of
 from inventory.models import Card, Cluster, Node, NodeTotals, Watch
 from inventory.models.cluster import Kind, WatchState
+from inventory.queries import totals
 from tests.factories import (
     GIB,
     lose_card,

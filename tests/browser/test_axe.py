@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from accounts import two_factor
 from accounts.sign_in_links import make_link
-from gpudash.external_accounts import Issuer
+from gpudash.config.external_accounts import Issuer
 from inventory.models import Allocation, Card
 from tests.browser.axe import ALL, COLOURS, PLACES, source, violations
 from tests.browser.conftest import DESKTOP, PHONE

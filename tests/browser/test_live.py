@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bench.weights import Wire
-from inventory import shared
 from inventory.models import Allocation, Card, Cluster, Watch
+from runtime import cached as shared
 from tests.browser.test_reading import DRAWN, REFRESH, refresh
 
 pytestmark = pytest.mark.browser

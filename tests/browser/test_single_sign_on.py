@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from accounts.group_roles import parsed
-from gpudash.external_accounts import Issuer
+from gpudash.config.external_accounts import Issuer
 from tests.browser.conftest import DESKTOP, PHONE, fits
 from tests.dex import CLIENT, CLIENT_SECRET, dex
 from tests.go_program import Withheld

@@ -23,12 +23,12 @@ from inventory.mirror.config_maps import NOTHING
 from inventory.models import Cluster, Finding, Pod, UsageSource, Watch
 from inventory.models.cluster import Kind, WatchState
 from inventory.models.usage import SourceState
-from inventory.stacks.engine.software.base import Statement
 from kube import objects as kube
 from kube.client import ApiError
 from kube.errors import plain
 from kube.kubeconfig import BadKubeconfig, read
-from telemetry.models import ProcessReport
+from runtime.models import ProcessReport
+from stacks.engine.software.base import Statement
 from tests.browser.full import Full
 from tests.factories import make_node
 from tests.factories.software import make_software

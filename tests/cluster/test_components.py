@@ -13,7 +13,7 @@ import yaml
 
 from inventory.components import completed
 from inventory.models import Cluster, Component, Watch
-from inventory.stacks.engine.software.base import Statement
+from stacks.engine.software.base import Statement
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin, Refused, path_of
 from tests.controlplane.objects import Json

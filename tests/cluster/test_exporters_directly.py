@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from exporters.engine.context import Context
 from inventory.collect import direct
 from inventory.collect.errors import SourceError
-from inventory.usage.engine.context import Context
 from kube.client import Client
 from tests.cluster.credentials import grant, grant_in_namespace
 from tests.cluster.test_credentials import as_user, shipped_role

@@ -13,8 +13,9 @@ import pytest
 from django.utils import timezone
 
 from inventory import clusters
-from inventory.models import Cluster, Heartbeat, Role, Watch
+from inventory.models import Cluster, Watch
 from inventory.models.cluster import LOOKED_FOR, Kind, WatchState
+from runtime.models import Heartbeat, Role
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin

@@ -11,10 +11,11 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from gpudash.celery import app
-from gpudash.queues import QUEUES
+from gpudash.workers.queues import QUEUES
 from inventory import clusters
-from inventory.heartbeats import LATE_S
-from inventory.models import Cluster, Heartbeat, Message, Role, Watch, Worker
+from inventory.models import Cluster, Watch, Worker
+from inventory.processes import LATE_S
+from runtime.models import Heartbeat, Message, Role
 from tests.cluster.agreement import WATCHED
 from tests.cluster.fleet import Fleet
 from tests.cluster.test_takeover import START_S, holders

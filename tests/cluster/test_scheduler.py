@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from accounts.roles import Role
-from inventory.fit.finder import find
-from inventory.fit.request import Request
 from inventory.models import Allocation, Card, Cluster, Pod
+from inventory.placement.finder.finder import find
+from inventory.placement.finder.request import Request
 from tests.cast import make_user, signed_in
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import LOOKED_FOR, Kind
-from leases.lease import Lease
+from runtime.leases.lease import Lease
 from tests.cluster.agreement import WATCHED, all_watching, in_step
 from tests.cluster.fleet import Fleet
 from tests.cluster.test_server_faults import change_everything

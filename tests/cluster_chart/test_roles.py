@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from inventory import clusters
-from inventory.permissions import Wanted
+from inventory.wanted import Wanted
 from kube.client import Client
 from tests.cluster_chart.apply import Applier
 from tests.controlplane.admin import Admin, Refused, write_kubeconfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inventory.models import Card, Cluster
-from pages.places import each_card
+from pages.rows.targets import each_card
 from tests.cluster_runs.conftest import add_node
 from tests.cluster_runs.kubelet import Kubelet, Script
 from tests.cluster_runs.test_runs import drive, jobs

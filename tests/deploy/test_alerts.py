@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from inventory.condition import State as MirrorState
-from inventory.models import Role
 from inventory.models.choices import ComponentState, Severity
 from inventory.models.cluster import Kind
+from runtime.models import Role
 from tests.docs.reading import ROOT, table_rows
 from tests.promtool import promtool
 from validations.models import ACTIVE

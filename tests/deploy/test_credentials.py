@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gpudash.queues import QUEUES
+from gpudash.workers.queues import QUEUES
 from tests.processes import ROOT
 
 UNITS = ROOT / "deploy" / "systemd"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 
-from inventory.stacks.engine.base import ERROR, INFO, WARNING
-from inventory.stacks.engine.stack import Entry
+from stacks.engine.base import ERROR, INFO, WARNING
+from stacks.engine.stack import Entry
 from tests.processes import ROOT
 
 PAGE = ROOT / "docs" / "findings.md"

@@ -6,7 +6,7 @@ import re
 
 from inventory.models.choices import ComponentState
 from inventory.models.cluster import SOFTWARE_KINDS
-from inventory.stacks.engine.registry import registry
+from stacks.engine.registry import registry
 from tests.docs.reading import ROOT, table_rows
 from tests.roles import shipped
 

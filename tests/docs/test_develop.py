@@ -34,7 +34,7 @@ def test_every_file_that_is_named_is_there() -> None:
         "validations/",
         "validations/suites/",
         "inventory/",
-        "inventory/stacks/",
+        "stacks/",
         "templates/",
         "pages/",
         "tests/",

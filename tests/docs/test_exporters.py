@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from inventory.usage import FORMATS
+from exporters import FORMATS
 from tests.docs.reading import ROOT, table_rows
 
-DEVELOP, GOLDEN = ROOT / "docs" / "develop.md", ROOT / "tests" / "inventory" / "usage" / "golden"
+DEVELOP, GOLDEN = ROOT / "docs" / "develop.md", ROOT / "tests" / "exporters" / "golden"
 
 
 def section() -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from exporters.conditions.known import KNOWN
 from inventory.health.findings import FINDINGS
 from inventory.health.words import ACTIONS
-from inventory.usage.conditions.known import KNOWN
 from tests.processes import ROOT
 
 TEXT = (ROOT / "docs" / "health.md").read_text(encoding="utf-8")

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from inventory.stacks import MODULES, STACKS
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.stack import Recognised, Stack
+from stacks import MODULES, STACKS
+from stacks.engine.registry import registry
+from stacks.engine.stack import Recognised, Stack
 from tests.docs.reading import ROOT, table_rows
 from tests.docs.test_tables import constant, settings_read
-from tests.inventory.stacks import golden_case
+from tests.packages import sources
+from tests.stacks import golden_case
 
-DEVELOP, PACKAGE = ROOT / "docs" / "develop.md", ROOT / "inventory" / "stacks"
+DEVELOP, PACKAGE = ROOT / "docs" / "develop.md", ROOT / "stacks"
 NAMES = [stack.name for stack in STACKS]
 
 
@@ -28,7 +29,7 @@ def section() -> str:
 
 def declared() -> dict[str, Recognised]:
     """Name of each module → its declaration."""
-    modules = {name: importlib.import_module(f"inventory.stacks.{name}") for name in MODULES}
+    modules = {name: importlib.import_module(f"stacks.{name}") for name in MODULES}
     return {name: getattr(module, "STACK", None) or module.RECOGNISED for name, module in modules.items()}
 
 
@@ -108,11 +109,11 @@ def test_no_system_is_named_in_the_inventory_outside_its_own_module(module: str)
     same = {name for name, other in known.items() if domains(other) & mine}
     apart = {PACKAGE / "__init__.py", *(path for name in {module, *same} for path in files_of(name))}
     # Exporters are named after whose they are, in modules of their own; the machinery that reads them names none.
-    apart |= {path for path in (ROOT / "inventory" / "usage").rglob("*.py") if path.parent.name != "engine"}
+    apart |= {path for path in sources("exporters") if path.parent.name != "engine"}
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for path in sorted((ROOT / "inventory").rglob("*.py"))
-        if path not in apart and "migrations" not in path.parts
+        for path in sources("inventory", "stacks", "exporters")
+        if path not in apart
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if pattern.search(line)
     ]
@@ -120,5 +121,5 @@ def test_no_system_is_named_in_the_inventory_outside_its_own_module(module: str)
 
 
 def test_labels_of_apps_above_are_not_named_in_the_inventory() -> None:
-    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "inventory").rglob("*.py")}
+    texts = {path: path.read_text(encoding="utf-8") for path in sources("inventory", "stacks", "exporters", "runtime")}
     assert [str(path) for path, text in texts.items() if re.search(r"gpudash\.io/(run|suite)", text)] == []

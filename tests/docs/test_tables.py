@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from api import self_metrics as scrape
 from api.inventory import metrics as inventory_metrics
 from api.validations import metrics as validation_metrics
 from gpudash import settings as settings_module
 from inventory.models import Cluster
-from telemetry import figures, report, scrape
+from runtime.telemetry import figures, report
 from tests.docs import access_table, findings, reasons, verdicts
 from tests.docs.reading import ROOT, table_rows
 from validations.suites import registry
@@ -26,7 +27,7 @@ DOCS = ROOT / "docs"
 
 def settings_read() -> dict[str, ast.Call]:
     """GPUDASH_ name → the call that reads it: in settings.py, or where the settings of external accounts stand."""
-    sources = [ROOT / "gpudash" / f"{name}.py" for name in ("settings", "external_accounts")]
+    sources = [ROOT / "gpudash" / f"{name}.py" for name in ("settings", "config/external_accounts")]
     nodes = [node for source in sources for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))]
     calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     return {name: call for call in calls if (name := _name(call)) is not None and _function(call) != "BadSetting"}

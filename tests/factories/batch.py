@@ -88,7 +88,7 @@ def reconcile(cluster: Cluster, names: list[str]) -> None:
 
 
 #: Cases of a node with all that is on it, as an API server sends them.
-CASES = Path(__file__).parent.parent / "inventory" / "stacks" / "golden"
+CASES = Path(__file__).parent.parent / "stacks" / "golden"
 _FILES = (
     (Kind.PODS, "pods"),
     (Kind.DAEMONSETS, "daemonsets"),

@@ -11,9 +11,9 @@ from django.utils import timezone
 from inventory.components import first_cause
 from inventory.models import Cluster, Component, SoftwareObject
 from inventory.reconcile.software import Components, StoredComponent, columns_of
-from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.software.base import Statement
 from kube.software import ClusterPolicy
+from stacks.engine.registry import registry
+from stacks.engine.software.base import Statement
 
 _STACKS = {component.name: declared.name for declared in registry.software for component in declared.software.node}
 

@@ -11,10 +11,10 @@ from fleetsim.ailments import FALLEN, HOT
 from fleetsim.resources import NODES, PODS, RESOURCESLICES
 from inventory.health import judge
 from inventory.health.judge import Judged
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.node_report import node_report
 from kube.claims import ResourceSlice
 from kube.objects import Node, Pod
+from stacks.engine.base import Context
+from stacks.engine.node_report import node_report
 from tests.fleetsim.conftest import START
 
 

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from exporters import CardReading, Context, Report, page_names, read_page, recognise
 from fleetsim import Fleet
 from fleetsim.exporters import EXPORTERS, Silent, Target, exported, targets
 from fleetsim.resources import PODS
 from fleetsim.usage import Spot, memory_of, value
-from inventory.usage import CardReading, Context, Report, page_names, read_page, recognise
 from tests.fleetsim.client import Client
 from tests.fleetsim.conftest import START, pass_time
 

@@ -10,11 +10,11 @@ import pytest
 from fleetsim import Fleet
 from fleetsim.resources import DAEMONSETS, NODES, PODS, RESOURCECLAIMS, RESOURCESLICES
 from fleetsim.upgrade import POOL
-from inventory.stacks import owner, relevant_resource
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.node_report import node_report
 from kube.claims import ResourceClaim, ResourceSlice, pinned_node
 from kube.objects import DaemonSet, Node, Pod
+from stacks import owner, relevant_resource
+from stacks.engine.base import Context
+from stacks.engine.node_report import node_report
 from tests.fleetsim.conftest import START
 
 #: (node, code) of every finding of the standard fleet that is planted.

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from django.db import OperationalError
 
-from gpudash.database_away import is_away
+from gpudash.middleware.database_away import is_away
 from tests.services import Missing, or_skip, postgres
 
 

@@ -8,8 +8,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from psycopg.errors import ReadOnlySqlTransaction
 
-from gpudash.database_away import is_away
 from gpudash.later_release import refuse_later
+from gpudash.middleware.database_away import is_away
 
 pytestmark = pytest.mark.django_db
 

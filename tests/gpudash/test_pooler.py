@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from gpudash.database_url import POSTGRESQL_OPTIONS, SESSION_OPTIONS
+from gpudash.config.database_url import POSTGRESQL_OPTIONS, SESSION_OPTIONS
 from tests import services
 from tests.services import Missing, Postgres, or_skip
 from tests.web import migrated, web

@@ -12,7 +12,7 @@ import pytest
 PROGRAM = """
 import json, sys, threading
 sys.path.insert(0, {root!r})
-from inventory.process_memory import limit_arenas
+from runtime.process_memory import limit_arenas
 limited = limit_arenas(1) if {limit} else True
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20
@@ -55,7 +55,7 @@ def test_threads_share_one_heap() -> None:
 LARGE = """
 import json, sys
 sys.path.insert(0, {root!r})
-from inventory.process_memory import give_back_large
+from runtime.process_memory import give_back_large
 given = give_back_large() if {given} else True
 block = bytearray(20 << 20)
 del block

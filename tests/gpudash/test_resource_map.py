@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpudash import env
+from gpudash.config import env
 
 NAME = "GPUDASH_RESOURCES"
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from gpudash import env
-from gpudash.env import BadSetting
+from gpudash.config import env
+from gpudash.config.env import BadSetting
 from tests.processes import ROOT
 
 SECRET = "s3cr3t-v4lue"

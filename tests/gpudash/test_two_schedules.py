@@ -42,7 +42,7 @@ class Bed:
         """Take what waits; how often TASK was among it, in all."""
         while (found := self._broker.lpop("default")) is not None:
             self.sent[json.loads(str(found, "utf-8"))["headers"]["task"]] += 1
-        self._database.execute("UPDATE inventory_message SET taken = true")
+        self._database.execute("UPDATE runtime_message SET taken = true")
         return self.sent[TASK]
 
     def count(self, seconds: float) -> int:

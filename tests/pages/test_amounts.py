@@ -10,10 +10,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inventory.spans import span
 from pages.frame import amounts
 from pages.frame.holders import HUES, LOOKS, hue, own_hue, page_of_holders
 from pages.templatetags import units
+from runtime.spans import span
 
 GIB = 2**30
 

@@ -18,13 +18,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation.template import templatize
 
-from gpudash.external_accounts import Issuer
+from gpudash.config.external_accounts import Issuer
 from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Cluster
-from inventory.stacks import STACKS
-from pages.catalogue_words import ACTIONS, MEANINGS, REFUSALS
+from pages.words.catalogue import ACTIONS, MEANINGS, REFUSALS
+from stacks import STACKS
 from tests.cast import PASSWORD, make_token, make_user, signed_in
 from tests.factories import make_finding, make_node, make_pending_pod, make_unreadable
+from tests.packages import sources
 from tests.pages.reading import get
 from tests.pages.validations.rows import PASSED_LOG, make_run, reason
 from tests.processes import ROOT
@@ -86,27 +87,15 @@ def marked_in_templates() -> Iterator[tuple[str, str]]:
 
 
 def marked_in_code() -> Iterator[tuple[str, str]]:
-    for package in (
-        "gpudash",
-        "pages",
-        "api",
-        "resources",
-        "accounts",
-        "validations",
-        "inventory",
-        "telemetry",
-        "audit",
-        "kube",
-    ):
-        for path in sorted((ROOT / package).rglob("*.py")):
-            source = path.read_text()
-            if "gettext" not in source and "sentence(" not in source:
-                continue
-            for node in ast.walk(ast.parse(source)):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
-                    first = node.args[0] if node.args else None
-                    if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                        yield first.value, path.name
+    for path in sources():
+        source = path.read_text()
+        if "gettext" not in source and "sentence(" not in source:
+            continue
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
+                first = node.args[0] if node.args else None
+                if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    yield first.value, path.name
 
 
 def test_every_marked_text_of_templates_and_code_is_in_the_catalogue() -> None:

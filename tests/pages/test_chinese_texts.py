@@ -14,15 +14,15 @@ from django.utils import timezone, translation
 
 from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Cluster, Finding
-from inventory.stacks.engine.node_report import node_report
 from pages.frame.worded import BETWEEN_IN_CHINESE as BETWEEN
 from pages.frame.worded import worded
+from stacks.engine.node_report import node_report
 from tests.factories import make_node
-from tests.inventory.stacks import golden_case
+from tests.packages import sources
 from tests.pages.reading import get
 from tests.pages.test_chinese import messages
 from tests.pages.validations.rows import make_run
-from tests.processes import ROOT
+from tests.stacks import golden_case
 from tests.validations.suites import golden
 from validations.lifecycle.judge import kept
 from validations.suites import find, reasons
@@ -202,14 +202,15 @@ def test_the_chinese_of_no_sentence_has_english_words_of_ours() -> None:
 
 def sentences() -> Iterator[str]:
     """Templates of the code, as `sentence(…)` marks them."""
-    for package in ("accounts", "audit", "inventory", "kube", "telemetry", "validations"):
-        for path in sorted((ROOT / package).rglob("*.py")):
-            if "sentence(" not in (source := path.read_text()):
-                continue
-            for node in ast.walk(ast.parse(source)):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
-                    first = node.args[0] if node.args else None
-                    assert isinstance(first, ast.Constant), (
-                        f"{path}: a template is written out, so that it can be translated"
-                    )
-                    yield str(first.value)
+    for path in sources():
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        imports = (node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "wording.said")
+        if not any(one.name == "sentence" for node in imports for one in node.names):
+            continue
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
+                first = node.args[0] if node.args else None
+                assert isinstance(first, ast.Constant), (
+                    f"{path}: a template is written out, so that it can be translated"
+                )
+                yield str(first.value)

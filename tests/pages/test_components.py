@@ -15,8 +15,8 @@ from django.utils import timezone
 from accounts.models import UserScope
 from accounts.roles import Role
 from inventory.models import Card, Cluster, Component, NodeTotals
-from inventory.stacks.engine.software.base import Statement
 from kube.software import ClusterPolicy, ClusterPolicySpec, Operand, UpgradePolicy
+from stacks.engine.software.base import Statement
 from tests.cast import make_user, signed_in
 from tests.factories import make_cluster, make_node
 from tests.factories.software import make_policy, make_software, write

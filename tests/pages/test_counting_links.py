@@ -11,9 +11,9 @@ from django.test import Client
 
 from accounts.roles import Role
 from fleetsim import Fleet, serve
-from inventory import totals
-from inventory.free import free_cards
 from inventory.models import Card, Cluster, Node, NodeTotals
+from inventory.queries import totals
+from inventory.queries.free import free_cards
 from tests.cast import make_user, signed_in
 from tests.factories import TRAITS, lose_card, make_cluster, make_finding, make_fleet, make_node, make_pending_pod
 from tests.pages.reading import get

@@ -9,7 +9,7 @@ from django.test import Client
 
 from inventory.models import Card, Cluster
 from tests.factories import GIB, make_node
-from tests.inventory.fit.test_finder import TAINT, say
+from tests.inventory.placement.finder.test_finder import TAINT, say
 from tests.pages.reading import get
 
 

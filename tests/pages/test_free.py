@@ -11,12 +11,12 @@ from django.test import Client
 
 from accounts.roles import Role
 from fleetsim import Fleet, serve
-from inventory.fit.finder import find
-from inventory.fit.request import Request
-from inventory.free import free_cards
 from inventory.models import Card, Cluster, NodeTotals, Watch
 from inventory.models.cluster import Kind
-from inventory.totals import all_totals
+from inventory.placement.finder.finder import find
+from inventory.placement.finder.request import Request
+from inventory.queries.free import free_cards
+from inventory.queries.totals import all_totals
 from tests.cast import make_user, signed_in
 from tests.factories import Batch, make_cluster, make_node
 from tests.factories.batch import mirror, reconcile

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory.models import Card, Cluster, NodeTotals
-from pages.heat import cells
-from pages.heat.cells import Cell, paths
+from pages.charts.heat import cells
+from pages.charts.heat.cells import Cell, paths
 from tests.factories import make_cluster, make_fleet, make_node
 from tests.pages.reading import get
 

@@ -7,22 +7,23 @@ import re
 from django.test import Client
 from django.utils.translation import override
 
+from exporters import xid
+from exporters.conditions.known import EKS_REASONS, KNOWN, NVSENTINEL
+from exporters.engine.problems import CODES
 from inventory.catalogue import CATALOGUE
 from inventory.health import judge, of_labels, of_plugins, of_signs
 from inventory.health.words import ACTIONS, SOURCES
 from inventory.models import Cluster
-from inventory.spans import span
-from inventory.stacks import STACKS
-from inventory.stacks.dra import told as dra_told
-from inventory.stacks.engine import told
-from inventory.usage import xid
-from inventory.usage.conditions.known import EKS_REASONS, KNOWN, NVSENTINEL
-from inventory.usage.engine.problems import CODES
-from pages import exporter_words, health_words
-from pages.catalogue_words import SYSTEMS, TITLES
-from pages.way_words import LABELS, RULES
+from pages.words import exporters as exporter_words
+from pages.words import health as health_words
+from pages.words.catalogue import SYSTEMS, TITLES
+from pages.words.ways import LABELS, RULES
+from runtime.spans import span
+from stacks import STACKS
+from stacks.dra import told as dra_told
+from stacks.engine import told
+from tests.exporters.test_conditions import NAMES, read
 from tests.factories import make_finding
-from tests.inventory.usage.test_conditions import NAMES, read
 from tests.pages.reading import get
 from tests.processes import ROOT
 

@@ -15,7 +15,7 @@ from accounts.models import ApiToken
 from accounts.roles import Role
 from accounts.saved_views import SavedView
 from inventory.models import Allocation, Cluster, Pod
-from inventory.stacks import STACKS
+from stacks import STACKS
 from tests.browser.full import REFUSED, SIGNED_OUT, VISITS, Full, make_full
 from tests.browser.trouble import make_trouble
 from tests.cast import make_user, signed_in

@@ -6,9 +6,9 @@ import pytest
 from django.utils import translation
 
 from inventory.models import Allocation
-from inventory.totals import Known, Totals
-from pages.bars import amount_of
-from pages.cardmap import _pool_words
+from inventory.queries.totals import Known, Totals
+from pages.charts.bars import amount_of
+from pages.charts.cardmap import _pool_words
 from tests.factories import GIB
 
 

@@ -16,15 +16,15 @@ from inventory import clusters
 from inventory.models import Cluster
 from inventory.models import Node as NodeRow
 from inventory.prepared import kubernetes_from, prepared_of
-from inventory.stacks.engine.preparing import prepare, setups
-from inventory.stacks.engine.setup import Found
 from kube.objects import Node
+from stacks.engine.preparing import prepare, setups
+from stacks.engine.setup import Found
 from tests.cast import signed_in
 from tests.factories import make_cluster
-from tests.inventory.stacks.setup.cases import CASES
-from tests.inventory.stacks.setup.clusters import card, control_plane, node, windows
 from tests.pages.reading import Page, get
 from tests.scopes.world import scoped_user
+from tests.stacks.setup.cases import CASES
+from tests.stacks.setup.clusters import card, control_plane, node, windows
 
 STACKS = sorted(setups())
 TAINT = ("nvidia.com/gpu", "present", "NoSchedule")

@@ -12,13 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.roles import Role
-from inventory import shared
 from inventory.charges import now
 from inventory.models import Allocation, Card, Cluster, Watch
 from pages.frame import live
 from pages.frame.changes import changed
 from pages.frame.earlier import Earlier, earlier
 from pages.frame.live import content_of
+from runtime import cached as shared
 from tests.cast import make_user, signed_in
 from tests.factories import make_finding, make_node
 from tests.pages.test_shared import sharing, touch

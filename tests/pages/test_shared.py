@@ -16,11 +16,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.roles import Role
-from gpudash import compression
-from gpudash.shared_answers import SharedPage
-from inventory import shared
+from gpudash.middleware import compression
+from gpudash.middleware.shared_answers import SharedPage
 from inventory.models import Card, CardUsage, Cluster, UsageSource, Watch
 from pages.frame.live import LivePage, Part
+from runtime import cached as shared
 from tests.cast import make_user, signed_in
 from tests.factories import GIB, make_node
 from tests.factories.usage import measure

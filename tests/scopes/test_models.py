@@ -11,26 +11,34 @@ from django.apps import apps
 from django.db.models import Model
 
 from inventory.models import Allocation, Cluster, UsageSource
-from inventory.scope import EVERYTHING, NOTHING, Scope, current, seeing
-from inventory.scoped import ScopedManager
+from runtime.scope import EVERYTHING, NOTHING, Scope, current, seeing
+from runtime.scoped import ScopedManager
+from tests.packages import sources
 from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, make_world
 
 #: What belongs to no cluster, or is told to nobody: rows by which processes work together.
-OF_THE_PROCESSES = {"DirtyNode", "Heartbeat", "Worker", "Message", "ScheduleLease", "Installation"}
+OF_THE_PROCESSES = {"DirtyNode", "Heartbeat", "Worker", "Message", "ProcessReport", "ScheduleLease", "Installation"}
 ROOT = Path(__file__).parents[2]
-#: Where what is counted must not depend on who asks (`inventory.scope.counting`), and nothing else is done with it.
-COUNTED = {"inventory/fit/rows.py", "inventory/pod_usage.py", "inventory/pending/closest.py", "validations/targets.py"}
+#: Where what is counted must not depend on who asks (`runtime.scope.counting`), and nothing else is done with it.
+COUNTED = {
+    "inventory/placement/finder/rows.py",
+    "inventory/queries/pod_usage.py",
+    "inventory/placement/pending/closest.py",
+    "validations/targets.py",
+}
 #: Reads past the managers: those who write, and the scopes themselves.
 PAST_MANAGERS = {
     "inventory/clusters.py",
     "inventory/mirror/store.py",
     "inventory/retention.py",
+    "runtime/leases/lease.py",
+    "runtime/leases/renew.py",
     "validations/models/campaign.py",
 }
 
 
 def models() -> list[type[Model]]:
-    return [one for label in ("inventory", "validations") for one in apps.get_app_config(label).get_models()]
+    return [one for label in ("runtime", "inventory", "validations") for one in apps.get_app_config(label).get_models()]
 
 
 def test_every_table_says_what_is_seen_of_it() -> None:
@@ -99,9 +107,7 @@ def test_what_is_reached_from_a_card_is_in_scope_too() -> None:
 
 
 def _sources() -> list[tuple[str, str]]:
-    houses = ("gpudash", "pages", "api", "resources", "accounts", "validations", "inventory")
-    paths = [path for house in houses for path in (ROOT / house).rglob("*.py") if "migrations" not in path.parts]
-    return [(str(path.relative_to(ROOT)), path.read_text()) for path in paths]
+    return [(str(path.relative_to(ROOT)), path.read_text()) for path in sources()]
 
 
 def test_nobody_reads_past_the_managers() -> None:
@@ -114,7 +120,7 @@ def test_nobody_reads_past_the_managers() -> None:
     found = {path for path, text in _sources() if past.search(text) and "accounts" not in path}
     assert found - PAST_MANAGERS == set()
     assert [path for path, text in _sources() if made.search(text)] == []
-    assert {path for path, text in _sources() if "counting()" in text} - {"inventory/scope.py"} == COUNTED
+    assert {path for path, text in _sources() if "counting()" in text} - {"runtime/scope.py"} == COUNTED
     sql = {path for path, text in _sources() if re.search(r"\bRawSQL\(|\.raw\(", text)}
     assert sql == set()
 

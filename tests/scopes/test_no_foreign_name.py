@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.http import StreamingHttpResponse
 from django.test import Client, RequestFactory
 
-from gpudash.role_middleware import RoleMiddleware
-from inventory import shared
+from gpudash.middleware.roles import RoleMiddleware
 from inventory.models import Watch
-from inventory.scope import EVERYTHING, Scope, current, sees
 from resources.namespace import NAMESPACES
+from runtime import cached as shared
+from runtime.scope import EVERYTHING, Scope, current, sees
 from tests.accounts.test_every_url import TABLE
 from tests.scopes.addresses import LISTS, PODS_NAMED, addresses, all_asked
 from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, Identity, World, identities, make_world

@@ -30,7 +30,7 @@ from inventory.models import (
     Subject,
     UsageSource,
 )
-from inventory.stacks.engine.software.base import Statement
+from stacks.engine.software.base import Statement
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import (
     end_allocation,

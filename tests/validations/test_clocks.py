@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from inventory.clock import database_now
 from inventory.models import Cluster
+from runtime.clock import database_now
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, later, launched, passed_by
 from validations import tasks

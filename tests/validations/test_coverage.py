@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from inventory.models import Card, Cluster, Node
-from pages.places import each_card
+from pages.rows.targets import each_card
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED

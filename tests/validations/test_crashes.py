@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from inventory.clock import database_now
 from inventory.clusters import client_of
 from inventory.models import Cluster
+from runtime.clock import database_now
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, wish

@@ -11,9 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from inventory.clock import database_now
-from inventory.heartbeats import beat
-from inventory.models import Cluster, Node, Role
+from inventory.models import Cluster, Node
+from runtime.clock import database_now
+from runtime.heartbeats import beat
+from runtime.models import Role
 from tests.factories import make_cluster, make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import codes, later, launched, passed_by, wish

@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.inventory import metrics as of_inventory
 from api.validations import metrics
-from inventory.clock import UnixTime
 from inventory.models import Card, Cluster
+from runtime.clock import UnixTime
 from tests.factories import make_cluster, make_node
 from tests.pages.validations.rows import make_run
 from validations.models import Run

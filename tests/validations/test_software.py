@@ -17,8 +17,8 @@ from django.utils.translation import override
 
 from accounts.roles import Role
 from inventory.models import Cluster, Component
-from inventory.scope import Scope, seeing
 from pages.frame.worded import worded
+from runtime.scope import Scope, seeing
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_node
 from tests.pages.reading import get, read

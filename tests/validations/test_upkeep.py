@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from inventory.models import Cluster, Message
+from inventory.models import Cluster
+from runtime.models import Message
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, later, launched, passed_by, wish
 from validations import tasks

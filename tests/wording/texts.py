@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import yaml
 
+from tests.packages import sources
 from tests.pages.test_chinese import marked_in_code, marked_in_templates
 from tests.processes import ROOT
 
@@ -57,7 +58,7 @@ def rest() -> Iterator[Text]:
 
 def metrics() -> Iterator[Text]:
     """Help texts of metrics, as the code gives them."""
-    for path in (*(ROOT / "api").rglob("*.py"), *(ROOT / "telemetry").rglob("*.py")):
+    for path in sources("api", "runtime"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FAMILIES:
                 for text in _literals(node.args[1:2]):

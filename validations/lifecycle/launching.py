@@ -5,8 +5,8 @@ It saves work; it is not what keeps runs from being doubled: every write is a co
 
 from __future__ import annotations
 
-from leases import lease as leases
-from leases.lease import Lease
+from runtime.leases import lease as leases
+from runtime.leases.lease import Lease
 from validations.models import Launcher
 
 KIND = "launcher"

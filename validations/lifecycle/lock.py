@@ -17,7 +17,7 @@ import msgspec
 from inventory.catalogue import CATALOGUE
 from inventory.models import Finding
 from kube.client import ApiError
-from leases.lease import Lease
+from runtime.leases.lease import Lease
 from validations.copies import AHEAD, COPY_STATES, OTHER, copy_words
 from validations.declared import LAUNCHER_COPY as FINDING
 from validations.lifecycle.cluster_api import ClusterApi

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from inventory.clock import database_now
+from runtime.clock import database_now
 from validations.lifecycle.wordings import wordings
 from validations.models import Run, RunStep, State
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from kube.client import ApiError
-from leases.lease import Lease
+from runtime.leases.lease import Lease
 from validations.lifecycle.end import end_run, end_without_judgement
 from validations.lifecycle.endings import Ending, cancelled_by
 from validations.lifecycle.moves import note

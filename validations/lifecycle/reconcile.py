@@ -19,10 +19,10 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from inventory.clock import database_now
 from inventory.models import Cluster
 from kube.client import ApiError
-from leases.lease import Lease, LeaseLost
+from runtime.clock import database_now
+from runtime.leases.lease import Lease, LeaseLost
 from validations.lifecycle import collect, lock, outage, queue, removal, step
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.create import post_job

@@ -14,7 +14,7 @@ from typing import Any
 
 from kube.client import ApiError
 from kube.workloads import Job
-from leases.lease import Lease
+from runtime.leases.lease import Lease
 from validations.lifecycle.cluster_api import DELETE
 from validations.lifecycle.look import Look
 from validations.lifecycle.mine import delete_job

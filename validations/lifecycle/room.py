@@ -11,8 +11,8 @@ import msgspec
 from inventory.models import Card, Node, NodeTotals
 from inventory.models import Pod as PodRow
 from inventory.stack_context import stack_context
-from inventory.stacks.engine.requests import name_of
 from kube import objects as kube
+from stacks.engine.requests import name_of
 from validations.attribution import ASKED
 from validations.models import Run, State
 from validations.suites.engine.family import PodRecord

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Cluster
-from inventory.scope import Scope
-from inventory.scoped import OfCluster
+from runtime.scope import Scope
+from runtime.scoped import OfCluster
 from validations.ids import ByIdManager, new_id
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 
 from inventory.models import Cluster
-from inventory.scoped import OfCluster
-from leases.row import LeaseRow
+from runtime.leases.row import LeaseRow
+from runtime.scoped import OfCluster
 
 
 class Launcher(LeaseRow, OfCluster):

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from inventory.models import Cluster
-from inventory.scoped import OfCluster
+from runtime.scoped import OfCluster
 from validations.models.run import OfRun, Run
 from validations.models.state import VerdictChoice
 

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from inventory.models import Card, Cluster
-from inventory.scope import Scope
-from inventory.scoped import OfNamespace, ScopedManager
+from runtime.scope import Scope
+from runtime.scoped import OfNamespace, ScopedManager
 from validations.ids import ByIdManager, new_id
 from validations.models.campaign import Campaign
 from validations.models.state import ACTIVE, LOOKS, STARTED, LevelChoice, Look, State, VerdictChoice

@@ -9,13 +9,13 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from inventory.charges.month import Charge, ChargeRow, charge, first_of, this_month
-from inventory.clock import database_now
 from inventory.inspection.columns import aligned
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster
 from inventory.models.charges import By
-from inventory.printable import one_line
 from resources.charge import as_csv
+from runtime.clock import database_now
+from wording.printable import one_line
 
 
 class Command(ShownCommand):

@@ -14,7 +14,7 @@ from accounts.sign_in_links import make_link
 from fleetsim import Fleet, serve
 from fleetsim.exporters import targets
 from fleetsim.fleetplan import NODES
-from gpudash import env
+from gpudash.config import env
 from gpudash.demo_past import Past
 from gpudash.demo_programs import demo_programs
 from gpudash.embedded import EmbeddedService, prepare

@@ -11,8 +11,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from gpudash.database_away import wait_briefly_for_database
 from gpudash.later_release import refuse_later
+from gpudash.middleware.database_away import wait_briefly_for_database
 from gpudash.web import FORWARDED, THREADS, Web, bound_server, start_telemetry
 from gpudash.web_processes import several
 from inventory.management.shown import ShownCommand

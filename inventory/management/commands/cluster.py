@@ -12,12 +12,11 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from inventory import checks, clusters, querysets
-from inventory.clock import database_now
+from inventory import checks, clusters
 from inventory.collect import sources, told
 from inventory.collect.prometheus import BadAddress
 from inventory.condition import condition_of
-from inventory.heartbeats import pulses
+from inventory.extension import EXTENSIONS
 from inventory.management.arguments import chosen_clusters
 from inventory.management.prepare import add_prepare_arguments, run_prepare
 from inventory.management.shown import ShownCommand
@@ -25,10 +24,13 @@ from inventory.management.usage_arguments import add_usage_arguments, set_usage
 from inventory.mirror import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
-from inventory.printable import one_line
-from inventory.spans import span
+from inventory.processes import pulses
+from inventory.queries import rows as querysets
 from kube.client import ApiError, BadKubeconfig
 from kube.plugin import LIMIT_S as PLUGIN_S
+from runtime.clock import database_now
+from runtime.spans import span
+from wording.printable import one_line
 
 
 class Command(ShownCommand):
@@ -138,14 +140,14 @@ class Command(ShownCommand):
 
     def _told(self, cluster: Cluster) -> None:
         """What others know of the cluster."""
-        for addition in clusters.additions():
-            for text in addition.told(cluster):
+        for extension in EXTENSIONS.values():
+            for text in extension.told(cluster):
                 self.stdout.write(f"  ATTENTION: {one_line(text)}")
 
     def _take_over(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
-        for addition in clusters.additions():
-            self.stdout.write(f"{cluster.name}: {addition.take_over(cluster)}")
+        for extension in EXTENSIONS.values():
+            self.stdout.write(f"{cluster.name}: {extension.take_over(cluster)}")
 
     def _relist(self, options: dict[str, Any]) -> None:
         """Writes rows only, so it returns at once and works from any process; the watchers see it with their next write."""

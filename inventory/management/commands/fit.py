@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.fit.finder import Found, Refusing, Taking, find
-from inventory.fit.request import WAYS, BadRequest, read
-from inventory.fit.told import told
-from inventory.fit.words import NOT_LOOKED_AT, NOTES, REASONS
 from inventory.inspection.columns import aligned
 from inventory.management.shown import ShownCommand
-from inventory.printable import one_line
+from inventory.placement.finder.finder import Found, Refusing, Taking, find
+from inventory.placement.finder.request import WAYS, BadRequest, read
+from inventory.placement.finder.told import told
+from inventory.placement.finder.words import NOT_LOOKED_AT, NOTES, REASONS
+from wording.printable import one_line
 
 _GIB = 2**30
 _SHOWN = 20

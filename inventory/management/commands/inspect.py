@@ -21,9 +21,9 @@ from inventory.management.arguments import no_node, one_cluster
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster, Node, NodeTotals, Pod
 from inventory.stack_context import stack_context
-from inventory.stacks import STACKS
-from inventory.stacks.engine.stack import Report
 from kube import objects as kube
+from stacks import STACKS
+from stacks.engine.stack import Report
 
 #: What the tools of sharing systems print, by the names of the systems.
 REPORTS = {stack.name: stack.report for stack in STACKS if stack.report is not None}

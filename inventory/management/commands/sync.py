@@ -14,7 +14,6 @@ from django.db import DatabaseError, connections
 from django.db.models import Count
 
 from inventory import clusters, tasks
-from inventory.clock import database_now
 from inventory.collect import collector, told
 from inventory.collect import lease as collectors
 from inventory.management.arguments import chosen_clusters
@@ -24,12 +23,13 @@ from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
 from inventory.models import Card, Cluster, UsageSource, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
-from inventory.printable import one_line
-from inventory.process_memory import collect_rarely
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import BadKubeconfig
 from kube.plugin import LIMIT_S as PLUGIN_S
-from leases.lease import Lease, LeaseLost
+from runtime.clock import database_now
+from runtime.leases.lease import Lease, LeaseLost
+from runtime.process_memory import collect_rarely
+from wording.printable import one_line
 
 logger = logging.getLogger(__name__)
 

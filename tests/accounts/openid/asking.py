@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.test import Client
 
 from accounts.group_roles import parsed
-from gpudash.external_accounts import Issuer as Settings
+from gpudash.config.external_accounts import Issuer as Settings
 from tests.accounts.openid.issuer import CLIENT, CLIENT_SECRET, Issuer
 
 ROLES = "admins=admin; ops=operator:prod; more-ops=operator:lab; team=viewer:prod/team-a; all=viewer"

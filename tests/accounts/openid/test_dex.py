@@ -12,7 +12,7 @@ from django.test import Client
 
 from accounts.group_roles import parsed
 from accounts.roles import Role, granted
-from gpudash.external_accounts import Issuer
+from gpudash.config.external_accounts import Issuer
 from tests.cast import make_user
 from tests.dex import CLIENT, CLIENT_SECRET, dex, sign_in_there
 from tests.go_program import Withheld

@@ -14,7 +14,7 @@ from inventory.charges.month import charge
 from inventory.history import packed
 from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceAllocation, NamespaceDay, OwnerDay, Subject
 from inventory.models.charges import By
-from inventory.scope import Scope, seeing
+from runtime.scope import Scope, seeing
 from tests.factories import GIB, make_cluster, make_fleet, make_node
 from tests.factories.history import put_day, put_minute
 

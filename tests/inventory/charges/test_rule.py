@@ -8,7 +8,7 @@ import pytest
 
 from inventory.charges.month import in_units
 from inventory.charges.rule import MICRO, Held, Parts, Piece, add_node
-from inventory.stacks.engine.base import MEMORY, PARTS, SHARES, WHOLE
+from stacks.engine.base import MEMORY, PARTS, SHARES, WHOLE
 
 HOUR, DAY = 3600, 86400
 SIZE = 16 * 1024

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from exporters.engine.context import Context
 from inventory.collect import collector, direct, lease, sources
 from inventory.collect.errors import SourceError
 from inventory.collect.prometheus import BadAddress
 from inventory.models import Card, CardUsage, Cluster, UsageSource
 from inventory.models.usage import SourceState
-from inventory.usage.engine.context import Context
 from tests.factories import make_node
 from tests.kube.scripted import Answer, Asked, ScriptedServer, stream
 from tests.kube.words import client, page_body

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from exporters import FORMATS, Context
 from inventory.collect.ask import ask
 from inventory.collect.prometheus import Prometheus
-from inventory.usage import FORMATS, Context
 from tests.deploy.test_alerts import promtool
 from tests.docs.reading import ROOT
 from tests.prometheus import Exporters, answer, scraping

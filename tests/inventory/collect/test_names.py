@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from exporters import Context
 from inventory.collect.ask import ask
 from inventory.collect.errors import SourceError
 from inventory.collect.prometheus import Prometheus
-from inventory.usage import Context
 from tests.http_server import Handler, Server
 
 NOW = 1_780_000_000.0

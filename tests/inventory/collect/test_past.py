@@ -13,7 +13,8 @@ from inventory.collect import past_answers, sources
 from inventory.collect.past import Steps, ask_past
 from inventory.collect.prometheus import Prometheus, PrometheusError
 from inventory.history import asked, packed
-from inventory.models import Card, Cluster, HistoryAnswer, Message, Subject, UsageSource
+from inventory.models import Card, Cluster, HistoryAnswer, Subject, UsageSource
+from runtime.models import Message
 from tests.factories import GIB, make_node
 from tests.factories.history import put_minute
 from tests.prometheus import prometheus

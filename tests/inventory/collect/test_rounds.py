@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from inventory.clock import database_now
 from inventory.collect import rows, sources
 from inventory.collect.cards import Known
 from inventory.collect.merged import Measured
 from inventory.models import Card, CardUsage, Cluster, DirtyNode, UsageSource
+from runtime.clock import database_now
 from tests.factories import make_cluster, make_node
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,10 @@ from django.utils import timezone
 
 from fleetsim import Server
 from inventory import clusters
+from inventory.extension import Extension
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import LOOKED_FOR, Kind
+from inventory.wanted import Wanted
 from tests.factories import make_cluster, make_fleet
 from tests.inventory.commands.conftest import Run
 from tests.kube.scripted import Answer, Asked, ScriptedServer, ok, refusal
@@ -221,9 +223,9 @@ def test_only_what_is_needed_must_be_granted(scripted: Callable[..., ScriptedSer
 def test_an_app_above_adds_what_it_wants(
     scripted: Callable[..., ScriptedServer], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = clusters.Wanted("get", "", "pods/log", "a test", True, "somewhere", "deploy/other.yaml")
-    addition = clusters.Addition(lambda: [more], lambda cluster: [], lambda cluster: "")
-    monkeypatch.setattr(clusters, "additions", lambda: [addition])
+    more = Wanted("get", "", "pods/log", "a test", True, "somewhere", "deploy/other.yaml")
+    extension = Extension("test", (), {}, lambda: [more], lambda cluster: [], lambda cluster: "")
+    monkeypatch.setattr(clusters, "EXTENSIONS", {"test": extension})
     with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * len(clusters.READER), allowed(False)) as server:
         said = run("cluster", "check", "odd")
         reviews = [one.body for one in server.asked if one.body]  # what is served is asked for after them

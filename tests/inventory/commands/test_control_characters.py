@@ -16,13 +16,13 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpudash.log_secrets import SecretsFilter
-from gpudash.logs import LineFormatter
+from gpudash.logs.lines import LineFormatter
+from gpudash.logs.secrets import SecretsFilter
 from inventory.models import Card, Cluster, Watch
-from inventory.printable import one_line, visible
 from tests.factories import make_node
 from tests.validations.recorded import PASSED
 from validations.models import Run
+from wording.printable import one_line, visible
 
 ESCAPE = "\x1b[2J\x1b]0;title\x07\x9b31m\u202egnp.exe\u2066\r\x7f"
 FORGED = f"x{ESCAPE}\n2026-01-01 INFO gpudash forged"

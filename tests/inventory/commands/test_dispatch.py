@@ -16,7 +16,7 @@ from inventory.mirror.keeper import Keeper
 from inventory.mirror.lease import acquire
 from inventory.models import Cluster, Watch, Worker
 from inventory.models.cluster import LOOKED_FOR
-from leases.lease import PROCESS
+from runtime.leases.lease import PROCESS
 from tests.factories import make_cluster
 
 pytestmark = pytest.mark.django_db

@@ -13,12 +13,15 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.test import Client
 
-from gpudash import schedule
 from gpudash.celery import HEARTBEAT_S, app
-from inventory import heartbeats, tasks
+from gpudash.workers import schedule
+from inventory import processes as heartbeats
+from inventory import tasks
 from inventory.collect.sources import set_prometheus
-from inventory.heartbeats import EVERY_S, LATE_S, USAGE_LATE_S, beat, pulses
-from inventory.models import Card, Cluster, Heartbeat, Message, Role, UsageSource, Watch
+from inventory.models import Card, Cluster, UsageSource, Watch
+from inventory.processes import LATE_S, USAGE_LATE_S, pulses
+from runtime.heartbeats import EVERY_S, beat
+from runtime.models import Heartbeat, Message, Role
 from tests.factories import make_node
 from tests.factories.usage import source_of
 from tests.inventory.commands.conftest import Run
@@ -212,4 +215,4 @@ def test_one_statement_writes_a_heartbeat(db: None, django_assert_num_queries: A
 
 
 def test_a_worker_that_starts_looks_at_once(run: Run) -> None:
-    assert app.conf.beat_scheduler == "gpudash.schedule:Schedule"
+    assert app.conf.beat_scheduler == "gpudash.workers.schedule:Schedule"

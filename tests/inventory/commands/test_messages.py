@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from inventory import messages
-from inventory.messages import LOST, OVERDUE, headers_for, take
-from inventory.models import Message
+from runtime import messages
+from runtime.messages import LOST, OVERDUE, headers_for, take
+from runtime.models import Message
 
 pytestmark = pytest.mark.django_db
 

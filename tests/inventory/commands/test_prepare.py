@@ -11,9 +11,9 @@ import pytest
 from inventory import clusters
 from inventory.management.prepared_files import RECORD
 from tests.inventory.commands.conftest import Run
-from tests.inventory.stacks.setup.clusters import Json
 from tests.kube.scripted import Answer, ScriptedServer, ok, refusal
 from tests.kube.words import config, write_config
+from tests.stacks.setup.clusters import Json
 
 pytestmark = pytest.mark.django_db
 ABSENT = refusal(404, "NotFound", "not found")

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from fleetsim import Server
 from gpudash.celery import app
-from gpudash.request_log import IdsFilter
+from gpudash.middleware.request_log import IdsFilter
 from inventory import tasks
 from inventory.mirror.lease import acquire
 from inventory.models import Allocation, Card, Cluster, Finding, Watch

@@ -12,7 +12,7 @@ from inventory.catalogue import CATALOGUE
 from inventory.compared import entries
 from inventory.compared.rules import GIB, Card, Holder, Idle, Node, claims, unknown
 from inventory.compared.steady import GRACE_S, step
-from inventory.stacks.engine import base
+from stacks.engine import base
 
 NOW = 1_790_000_000.0
 memory = st.one_of(st.none(), st.integers(0, 200 * GIB))

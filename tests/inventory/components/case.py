@@ -13,15 +13,15 @@ import msgspec
 import yaml
 
 from inventory.components import NodeComponents, completed, of_cluster, of_node, software_of
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.components import component
-from inventory.stacks.engine.software.base import Software, Statement
-from inventory.stacks.engine.software.pods import seconds
-from inventory.stacks.engine.trim import trim_pod
-from inventory.stacks.engine.trim_daemonset import trim_daemonset
-from inventory.stacks.engine.trim_node import trim_node
 from kube import listed, software
 from kube.objects import DaemonSet, Node, Pod
+from stacks.engine.base import Context
+from stacks.engine.components import component
+from stacks.engine.software.base import Software, Statement
+from stacks.engine.software.pods import seconds
+from stacks.engine.trim import trim_pod
+from stacks.engine.trim_daemonset import trim_daemonset
+from stacks.engine.trim_node import trim_node
 
 GOLDEN = Path(__file__).parent / "golden"
 KINDS = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inventory.stacks.engine.software.base import STATES, Statement
+from stacks.engine.software.base import STATES, Statement
 from tests.inventory.components.case import GOLDEN, Case, load, names
 
 #: Said in the words of the case; the product's own words are in NAME.said.json.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inventory.reconcile.software import finding_text
-from inventory.stacks.engine.software.base import Statement
+from stacks.engine.software.base import Statement
 from tests.inventory.components.case import Case, made
 
 NOW = "2026-11-20T12:00:00Z"

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from inventory import tasks
-from inventory.clock import database_now
 from inventory.discrepancies.look import look, look_over
 from inventory.models import Card, DirtyNode, Discrepancy, IdleLook, Watch
+from runtime.clock import database_now
 from tests.factories import GIB, make_cluster, make_node
 from tests.inventory.discrepancies.conftest import Watched, busy
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exporters.conditions.known import KNOWN, NVSENTINEL
 from inventory.catalogue import CATALOGUE
 from inventory.health import judge, of_labels, signs
 from inventory.health.judge import Judged, Measured
-from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.node_report import node_report
-from inventory.stacks.engine.trim_node import trim_node
-from inventory.usage.conditions.known import KNOWN, NVSENTINEL
 from kube.objects import Node, Pod
+from stacks.engine.base import Context
+from stacks.engine.node_report import node_report
+from stacks.engine.trim_node import trim_node
 from tests.inventory.mirror.objects import node_json, pod_json
 
 ONE, TWO = "GPU-aaaaaaaa-0000-0000-0000-000000000000", "GPU-bbbbbbbb-0000-0000-0000-000000000000"

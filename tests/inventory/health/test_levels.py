@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from inventory.health.levels import level_of, ordered, worst
-from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
 
 LEVELS = (HEALTHY, DEGRADED, UNHEALTHY, HEALTH_UNKNOWN)
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exporters import xid
+from exporters.engine.measures import MEASURES
 from inventory.health import of_signs, signs
 from inventory.health.levels import level_of
 from inventory.health.signs import Sign, Signs
 from inventory.health.words import ACTIONS
-from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY
-from inventory.usage import xid
-from inventory.usage.engine.measures import MEASURES
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY
 
 NOW = 1_700_000_000.0
 

@@ -14,11 +14,11 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from inventory.free import free_cards
 from inventory.inspection import report
 from inventory.inspection.table import amount
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Watch
-from inventory.pod_usage import with_pod_usage
+from inventory.queries.free import free_cards
+from inventory.queries.pod_usage import with_pod_usage
 from tests.factories import GIB, make_cluster, make_finding, make_node, not_metered
 from tests.factories.usage import measure, source_of
 

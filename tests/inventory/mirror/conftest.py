@@ -16,7 +16,7 @@ from inventory.mirror.kinds import KINDS
 from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
 from inventory.models import Cluster
-from leases.lease import Lease
+from runtime.leases.lease import Lease
 from tests.factories import make_cluster
 from tests.kube.scripted import PATIENCE_S, ScriptedServer
 from tests.kube.words import client

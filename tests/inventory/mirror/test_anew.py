@@ -13,7 +13,7 @@ from kube.client import ApiError
 from kube.identity import Identity, goes_back, identity_of
 from kube.messages import Relist
 from kube.reflector import Reflector
-from leases.lease import Lease, LeaseLost
+from runtime.leases.lease import Lease, LeaseLost
 from tests.factories import make_cluster
 from tests.inventory.mirror.objects import pod_json
 from tests.kube.scripted import Answer, Hang, ScriptedServer, ok, refusal, stream

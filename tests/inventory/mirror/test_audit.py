@@ -16,7 +16,7 @@ from inventory.mirror.store import Store
 from inventory.mirror.values import stored_digest
 from inventory.models import DirtyNode, Node, Watch
 from inventory.models import Pod as PodRow
-from leases.lease import Lease
+from runtime.leases.lease import Lease
 from tests.inventory.mirror.objects import node, plugin, pod, pod_json
 from tests.kube.scripted import Hang, ScriptedServer, ok, stream
 from tests.kube.words import bookmark, line, page

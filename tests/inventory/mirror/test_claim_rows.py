@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from inventory.mirror.claims import claim_row, of_pod
-from inventory.stacks.engine.base import Context
 from kube.claims import ResourceClaim
 from kube.objects import Pod
+from stacks.engine.base import Context
 
 NOW = Context(now=0.0)
 

@@ -16,10 +16,10 @@ from inventory.mirror.kinds import KINDS
 from inventory.mirror.store import Store
 from inventory.models import Cluster, Watch
 from inventory.models import ConfigMap as ConfigMapRow
-from inventory.stacks.engine.base import Context, Selection
-from inventory.stacks.engine.config_maps import MOST_PLACES, selections
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet
+from stacks.engine.base import Context, Selection
+from stacks.engine.config_maps import MOST_PLACES, selections
 from tests.controlplane import plugins
 from tests.inventory.mirror.objects import decoded
 

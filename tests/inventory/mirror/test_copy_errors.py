@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 
-from inventory import bulk
 from inventory.models import Cluster, DirtyNode
+from runtime import bulk
 
 pytestmark = pytest.mark.django_db
 

@@ -11,13 +11,13 @@ import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
-from inventory import bulk
 from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Unreadable, Watch
 from inventory.models import Pod as PodRow
 from kube.messages import Changes
-from leases.lease import Lease, LeaseLost
+from runtime import bulk
+from runtime.leases.lease import Lease, LeaseLost
 from tests.inventory.mirror.objects import pod_json
 from tests.kube.scripted import Answer, Hang, ScriptedServer, refusal, stream
 from tests.kube.words import bookmark, error_line, line, page

@@ -12,12 +12,13 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from inventory.heartbeats import pulses
 from inventory.mirror.keeper import UNHEARD_S, Keeper
 from inventory.mirror.lease import acquire, release
-from inventory.models import Cluster, DirtyNode, Finding, NodeTotals, Role, Watch, Worker
-from leases.lease import Lease, LeaseLost
-from leases.renew import renew
+from inventory.models import Cluster, DirtyNode, Finding, NodeTotals, Watch, Worker
+from inventory.processes import pulses
+from runtime.leases.lease import Lease, LeaseLost
+from runtime.leases.renew import renew
+from runtime.models import Role
 from tests.factories import make_cluster, make_node
 
 TakeLease = Callable[[str], Lease]

@@ -15,8 +15,8 @@ from django.utils import timezone
 from inventory.mirror.anew import PUT_BACK
 from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Watch
-from leases.lease import Lease, LeaseLost
-from leases.row import free
+from runtime.leases.lease import Lease, LeaseLost
+from runtime.leases.row import free
 
 TakeLease = Callable[[str], Lease]
 

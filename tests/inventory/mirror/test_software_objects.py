@@ -9,7 +9,7 @@ import pytest
 from inventory.mirror.follow import Follower, NotListed
 from inventory.models import Cluster, DirtyNode, SoftwareObject, Watch
 from inventory.models.software import CLUSTER_SOFTWARE
-from leases.lease import Lease
+from runtime.leases.lease import Lease
 from tests.kube.scripted import Hang, ScriptedServer, refusal
 from tests.kube.words import page
 

@@ -9,7 +9,7 @@ from inventory.models import Allocation, Card, Cluster, NodeTotals
 from inventory.reconcile import difference
 from inventory.reconcile.chunk import Chunk, NodeChunk
 from inventory.reconcile.columns import card_state
-from inventory.stacks.engine import base
+from stacks.engine import base
 from tests.factories import make_cluster
 
 HUGE = 2**70

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inventory.reconcile.columns import card_columns, totals_columns
-from inventory.stacks.engine import base
+from stacks.engine import base
 
 GIB = 2**30
 

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from inventory.models import Allocation, Card, DirtyNode, NodeTotals, Watch
 from inventory.reconcile import ahead, chunk, dirty, reconciler
 from inventory.reconcile.ahead import ReadAhead
-from inventory.stacks.engine import base
+from stacks.engine import base
 from tests.factories import make_cluster
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import whole_node, whole_pod

@@ -15,10 +15,10 @@ from inventory.mirror.keeper import Bell
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.reconcile import difference, reconciler
 from inventory.reconcile.chunk import Chunk
-from inventory.stacks.engine import base
-from inventory.stacks.engine.node_report import node_report
 from kube.objects import Node, Pod
-from leases.lease import LeaseLost
+from runtime.leases.lease import LeaseLost
+from stacks.engine import base
+from stacks.engine.node_report import node_report
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import share_node, share_pod, whole_node, whole_pod
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.logwindow import MOST_CHARACTERS, MOST_LINES, Log
+from pages.sections.logwindow import MOST_CHARACTERS, MOST_LINES, Log
 from validations.suites.engine.base import read_log
 
 

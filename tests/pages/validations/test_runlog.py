@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from inventory.models import Cluster
-from pages.logwindow import MOST_LINES
+from pages.sections.logwindow import MOST_LINES
 from tests.pages.reading import read
 from tests.pages.validations.rows import PASSED_LOG, make_run
 from tests.sweeps import first_and_rest

@@ -10,9 +10,9 @@ from types import ModuleType
 import msgspec
 import pytest
 
-from inventory.stacks import MODULES as STACK_MODULES
-from inventory.stacks import owner
-from inventory.stacks.engine.base import Context
+from stacks import MODULES as STACK_MODULES
+from stacks import owner
+from stacks.engine.base import Context
 from tests.processes import ROOT
 from tests.validations.suites.test_one_module import imported
 from validations.suites import MODULES as SUITES

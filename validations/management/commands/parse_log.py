@@ -11,9 +11,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from inventory.management.shown import ShownCommand
-from inventory.printable import one_line
 from validations.suites import find, registry
 from validations.suites.engine.base import TEXT_ALONE, Outcome, Result, read_log, to_json
+from wording.printable import one_line
 
 
 class Command(ShownCommand):

@@ -11,9 +11,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from inventory.management.shown import ShownCommand
-from inventory.printable import one_line
 from validations import querysets, report
 from validations.models import Campaign
+from wording.printable import one_line
 
 MOST_TOLD = 20
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from inventory.clock import database_now
 from inventory.management.shown import ShownCommand
-from inventory.printable import one_line
+from runtime.clock import database_now
 from validations.models import Measurement, Run
 from validations.planning import Refused, RunRequest, cautions
 from validations.requests import Busy, request_run
 from validations.suites import registry
 from validations.waiting import tell
+from wording.printable import one_line
 
 NOT_PASSED, NOT_LAUNCHED = 1, 2
 #: What a pass of each level says of the card.

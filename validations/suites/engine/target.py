@@ -34,7 +34,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     os: "linux" or "windows", "" when not known. hostname: value of the label kubernetes.io/hostname where it differs from
     the name. facts: versions of what is on it. stack: name of the sharing system.
-    settings: those of the sharing systems, as `inventory.stacks` declares them.
+    settings: those of the sharing systems, as `stacks` declares them.
     card_*: the card that was asked for, None for "any card"; card_units: its memory in the memory units of the node, card_free:
     those that nobody holds, both None when not known. cards_total: physical cards of the node. whole_cards: those of them that are
     given out whole, each to one pod: neither shared nor sliced. runtime_classes: names that the cluster has.

@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from inventory.stacks.engine.base import ANNOTATION_V1, ANNOTATION_V2
-from inventory.stacks.engine.requests import holds
-from inventory.stacks.gpushare.declared import Names, names_by
-from inventory.stacks.gpushare.records import V2, V2_ASSIGNED, V2_ASSUMED, Record, record
 from kube.objects import Pod
+from stacks.engine.base import ANNOTATION_V1, ANNOTATION_V2
+from stacks.engine.requests import holds
+from stacks.gpushare.declared import Names, names_by
+from stacks.gpushare.records import V2, V2_ASSIGNED, V2_ASSUMED, Record, record
 from validations.suites.engine.family import Family, PodRecord, memory_mib
 from validations.suites.engine.options import Values
 from validations.suites.engine.target import Resource, Settings, Target

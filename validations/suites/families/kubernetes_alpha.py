@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from inventory.stacks.kubernetes_alpha import driver_path
+from stacks.kubernetes_alpha import driver_path
 from validations.suites.engine.family import Family, Mount
 from validations.suites.engine.target import Target
 from wording.said import sentence

@@ -1,0 +1,242 @@
+"""What keeps pods off nodes, whatever they ask for; what is asked for, as it is typed; and how many queries that takes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Watch
+from inventory.placement.finder.finder import Found, all_reasons, find
+from inventory.placement.finder.request import BadRequest, Request, Toleration, read
+from inventory.placement.finder.words import NOTES, REASONS
+from inventory.queries.free import free_cards
+from runtime.scope import Scope, seeing
+from stacks.engine.fitting import NOTES as ALL_NOTES
+from tests.factories import GIB, MIB, make_cluster, make_fleet, make_node
+
+pytestmark = pytest.mark.django_db
+TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+
+
+def say(name: str, **facts: Any) -> None:
+    """Have a node say something else of itself. facts: parts of its object."""
+    row = Node.objects.get(name=name)
+    found = msgspec.json.decode(row.facts)
+    for part, value in facts.items():
+        found[part] = found.get(part, {}) | value
+    Node.objects.filter(pk=row.pk).update(facts=msgspec.json.encode(found).decode())
+
+
+def whys(found: Found) -> dict[str, tuple[str, str]]:
+    return {one.node: (one.code, one.about) for one in found.refusing}
+
+
+def taking(found: Found) -> list[str]:
+    return [one.node for one in found.taking]
+
+
+def test_no_node_is_offered_that_a_pod_would_not_be_scheduled_on(cluster: Cluster) -> None:
+    for name in ("good", "cordoned", "tainted", "soft", "uncounted", "strange"):
+        make_node(cluster, name, "nvidia", 2, loads=(0.0,))
+    make_node(cluster, "down", "nvidia", 2, loads=(0.0,), ready=False)
+    make_node(cluster, "silent", "nvidia", 2, loads=(0.0,), ready=None)
+    Node.objects.filter(name="cordoned").update(unschedulable=True)
+    say("tainted", spec={"taints": [TAINT]})
+    say("soft", spec={"taints": [TAINT | {"effect": "PreferNoSchedule"}]})
+    NodeTotals.objects.filter(node_name="uncounted").delete()
+    Node.objects.filter(name="strange").update(facts="{")
+    found = find(Request(cards=2))
+    assert taking(found) == ["good", "soft"]
+    assert whys(found) == {
+        "cordoned": ("cordoned", ""),
+        "tainted": ("taint", "nvidia.com/gpu=present:NoSchedule"),
+        "uncounted": ("not-counted", ""),
+        "strange": ("node-unknown", ""),
+        "down": ("not-ready", ""),
+        "silent": ("readiness-unknown", ""),
+    }
+    assert {one.code: one.nodes for one in found.reasons} == {code: 1 for code, _about in whys(found).values()}
+
+
+@pytest.mark.parametrize(
+    ("typed", "takes"),
+    [
+        ("nvidia.com/gpu", True),
+        ("nvidia.com/gpu:NoSchedule", True),
+        ("nvidia.com/gpu=present", True),
+        ("nvidia.com/gpu=present:NoSchedule", True),
+        ("*", True),
+        ("nvidia.com/gpu=other", False),
+        ("nvidia.com/gpu:NoExecute", False),
+        ("another", False),
+    ],
+)
+def test_a_taint_is_tolerated_as_kubernetes_has_it(cluster: Cluster, typed: str, takes: bool) -> None:
+    make_node(cluster, "tainted", "nvidia", 1, loads=(0.0,))
+    say("tainted", spec={"taints": [TAINT]})
+    assert taking(find(read({"tolerate": [typed]}))) == (["tainted"] if takes else [])
+
+
+def test_labels_choose_nodes_and_one_that_is_not_mirrored_is_not_known(cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 1, loads=(0.0,))
+    asked = "topology.kubernetes.io/zone=zone-a"
+    assert taking(find(read({"selector": [asked]}))) == ["a"]
+    assert whys(find(read({"selector": ["topology.kubernetes.io/zone=zone-b"]}))) == {
+        "a": ("selector", "topology.kubernetes.io/zone=zone-b")
+    }
+    assert whys(find(read({"selector": ["team=blue"]}))) == {"a": ("selector", "team=blue")}
+    dropped = "feature.node.kubernetes.io/cpu-cpuid.AVX2=true"
+    assert whys(find(read({"selector": [dropped]}))) == {"a": ("selector-unknown", dropped)}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"expires_at": None},
+        {"last_event_at": timezone.now() - timedelta(minutes=10)},
+        {"synced_at": None},
+        {"state": "refused"},
+    ],
+)
+def test_a_cluster_that_is_not_in_step_has_no_room(cluster: Cluster, changes: dict[str, Any]) -> None:
+    make_node(cluster, "a", "nvidia", 1, loads=(0.0,))
+    assert taking(find(Request())) == ["a"]
+    Watch.objects.filter(kind="nodes").update(**changes)
+    found = find(Request())
+    assert (taking(found), whys(found)) == ([], {"a": ("stale-cluster", "")})
+
+
+def test_unhealthy_cards_are_not_offered(cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 2, loads=(0.0,))
+    make_node(cluster, "b", "gpushare", 1, loads=(0.0,))
+    Card.objects.filter(node_name="a", index=None).update(health="healthy")
+    Card.objects.filter(pk=Card.objects.filter(node_name="a").order_by("pk")[0].pk).update(health="unhealthy")
+    Card.objects.filter(node_name="b").update(health="unhealthy", memory_free_bytes=0)
+    assert whys(find(Request(cards=2, stacks=("nvidia",))))["a"] == ("unhealthy-cards", "")
+    [one] = find(Request(cards=1, stacks=("nvidia",))).taking
+    assert [card.piece.healthy for card in one.cards] == [True]
+    assert one.answer.notes == ("may-be-unhealthy",)
+    assert whys(find(Request(memory=GIB, stacks=("gpushare",))))["b"] == ("unhealthy-cards", "")
+
+
+def test_what_is_free_is_what_the_overview_and_the_lists_call_free(cluster: Cluster) -> None:
+    """One definition of a free card: those that take a whole card are those with the state free."""
+    make_node(cluster, "a", "nvidia", 8)
+    make_node(cluster, "b", "nvidia-count", 8)
+    found = {one.node: one for one in find(Request()).taking}
+    assert {card.piece.id for card in found["a"].cards} == set(
+        Card.objects.filter(node_name="a", state="free").values_list("pk", flat=True)
+    )
+    assert free_cards().named == len(found["a"].cards)
+    assert found["b"].answer.notes == ("card-not-known",)
+    free = NodeTotals.objects.get(node_name="b").cards_free or 0
+    assert free == free_cards().unidentified
+    assert "b" in taking(find(Request(cards=free)))
+    assert "b" not in taking(find(Request(cards=free + 1)))
+
+
+def test_the_tightest_node_comes_first_and_what_is_not_certain_last(cluster: Cluster) -> None:
+    make_node(cluster, "wide", "gpushare", 2, loads=(0.0,))
+    make_node(cluster, "tight", "gpushare", 2, loads=(0.4,))
+    make_node(cluster, "vague", "nvidia-count", 2, loads=(0.0, 1.0))
+    assert taking(find(Request(memory=4 * GIB))) == ["tight", "wide", "vague"]
+
+
+def test_the_model_is_asked_for_by_a_part_of_its_name(cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 1, loads=(0.0,))
+    make_node(cluster, "t", "gpushare", 1, loads=(0.0,))
+    assert taking(find(read({"model": ["a100"]}))) == ["a"]
+    assert whys(find(read({"model": ["a100"]}))) == {"t": ("other-model", "")}
+    NodeTotals.objects.update(model="")
+    Card.objects.update(model="")
+    assert set(whys(find(read({"model": ["a100"]}))).values()) == {("model-unknown", "")}
+
+
+@pytest.mark.parametrize(
+    ("typed", "size"),
+    [
+        ("20", 20 * GIB),
+        ("20 GiB", 20 * GIB),
+        ("20gib", 20 * GIB),
+        ("20000 MiB", 20000 * MIB),
+        ("20Gi", 20 * GIB),
+        ("7,5", 15 * GIB // 2),
+        ("20 GB", 20 * 10**9),
+        ("16384", 16384 * GIB),
+    ],
+)
+def test_an_amount_without_a_unit_is_gib(typed: str, size: int) -> None:
+    assert read({"memory": [typed]}).memory == size
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("memory", text) for text in ("a lot", "-1", "0", "21474836480", "1e400", "20 QiB", "9" * 50)),
+        *(("cards", text) for text in ("0", "-1", "1.5", "x", "1025", "١")),
+        *(("tolerate", text) for text in ("=a", "a:Never", "a=b=c", "a b\0")),
+        *(("selector", text) for text in ("zone", "=a", "a=b=c")),
+        ("stack", "abacus"),
+        ("model", "x" * 600),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_its_name(name: str, text: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        read({name: [text]})
+    assert list(refused.value.errors) == [name]
+
+
+def test_a_request_is_read_whole() -> None:
+    given = {"cards": ["2"], "memory": [""], "stack": ["hami", "gpushare"], "tolerate": ["a=b:NoExecute, *"]}
+    found = read(given | {"selector": ["zone=a"], "model": [" H100 "], "cluster": ["prod"]})
+    assert found == Request(
+        cards=2,
+        stacks=("hami", "gpushare"),
+        models=("h100",),
+        tolerations=(Toleration("a", "b", "NoExecute"), Toleration("*")),
+        selector=(("zone", "a"),),
+        clusters=("prod",),
+    )
+
+
+def test_clusters_are_chosen_by_name(cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 1, loads=(0.0,))
+    make_node(make_cluster("far"), "b", "nvidia", 1, loads=(0.0,))
+    assert taking(find(Request(clusters=("far",)))) == ["b"]
+    with pytest.raises(BadRequest, match="There is no cluster 'nowhere'"):
+        find(Request(clusters=("nowhere",)))
+
+
+def test_who_sees_one_namespace_sees_the_same_room(cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 4)
+    make_node(cluster, "b", "nvidia-count", 4)
+    asked = Request(memory=4 * GIB)
+    whole = find(asked)
+    with seeing(Scope(frozenset(), frozenset({(cluster.pk, "nobody")}))):
+        assert not Allocation.objects.exists()
+        assert find(asked) == whole
+    with seeing(Scope(frozenset(), frozenset())):
+        assert find(asked).nodes == 0
+
+
+def test_every_reason_and_note_has_its_words() -> None:
+    assert set(REASONS) == set(all_reasons())
+    assert set(NOTES) == set(ALL_NOTES)
+
+
+def test_the_number_of_queries_does_not_grow_with_the_cluster() -> None:
+    def count(nodes: int) -> int:
+        cluster = make_cluster("prod")
+        make_fleet(cluster, nodes=nodes, cards=4, pending=2)
+        with CaptureQueriesContext(connection) as queries:
+            assert find(Request(cards=2, memory=GIB)).nodes == nodes
+        cluster.delete()
+        return len(queries)
+
+    assert count(7) == count(150) <= 9
