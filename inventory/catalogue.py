@@ -10,33 +10,40 @@ from inventory.health.findings import FINDINGS
 from stacks.engine.base import ERROR, WARNING
 from stacks.engine.catalogue import catalogue
 from stacks.engine.stack import Entry
+from wording.said import gettext_noop
 
 _OF_CLUSTERS = {
     "never-reached": Entry(
-        "Cluster unreachable",
+        gettext_noop("Cluster unreachable"),
         ERROR,
-        "gpudash has never read a complete list from this cluster. There is no data for it.",
-        "Read the reason. Run `manage.py cluster check NAME` on the watch host to see what is missing.",
+        gettext_noop("gpudash has never read a complete list from this cluster. There is no data for it."),
+        gettext_noop("Read the reason. Run `manage.py cluster check NAME` on the watch host to see what is missing."),
     ),
     "cluster-not-reporting": Entry(
-        "Cluster not reporting",
+        gettext_noop("Cluster not reporting"),
         ERROR,
-        "No update for more than 90 s. Pages show last known data.",
-        "Check that the API server runs, that the watch host can reach it, and that the credentials are valid.",
+        gettext_noop("No update for more than 90 s. Pages show last known data."),
+        gettext_noop(
+            "Check that the API server runs, that the watch host can reach it, and that the credentials are valid."
+        ),
     ),
     "cluster-not-watched": Entry(
-        "Cluster not watched",
+        gettext_noop("Cluster not watched"),
         ERROR,
-        "No watch worker holds the lease. Data is not being updated.",
-        "Start the watch workers and the schedule, or `manage.py sync`. Check their logs.",
+        gettext_noop("No watch worker holds the lease. Data is not being updated."),
+        gettext_noop("Start the watch workers and the schedule, or `manage.py sync`. Check their logs."),
     ),
     "synced-data-differed": Entry(
-        "Synced data differed from the cluster",
+        gettext_noop("Synced data differed from the cluster"),
         WARNING,
-        "An audit found differences between the synced data and the cluster, and corrected them. The finding ends "
-        "with the next audit without differences.",
-        "Check for other programs that write into the tables of gpudash. If there are none, report a bug with the "
-        "log of the watch workers.",
+        gettext_noop(
+            "An audit found differences between the synced data and the cluster, and corrected them. The finding ends "
+            "with the next audit without differences."
+        ),
+        gettext_noop(
+            "Check for other programs that write into the tables of gpudash. If there are none, report a bug with the "
+            "log of the watch workers."
+        ),
     ),
 }
 

@@ -42,7 +42,7 @@ from stacks.engine.software.pods import seconds
 from stacks.engine.stack import Components, Labels, NodeLabels, Stack
 from stacks.engine.sums import total
 from stacks.shared.ways import whole_cards
-from wording.said import quote, sentence
+from wording.said import gettext_noop, quote, sentence
 
 NAME = "amd"
 GPU = "amd.com/gpu"
@@ -297,7 +297,7 @@ SOFTWARE = SoftwareOf(
 
 STACK = Stack(
     name=NAME,
-    label="AMD device plugin",
+    label=gettext_noop("AMD device plugin"),
     resources=(GPU, "amd.com/spx_nps1", "amd.com/cpx_nps1", "amd.com/cpx_nps4"),
     owns=owns,
     read=read,
@@ -321,5 +321,5 @@ STACK = Stack(
         device_plugins=(_PLUGIN,),
     ),
     software=SOFTWARE,
-    ways=(whole_cards("AMD device plugin", NAME, owns, profiles=True),),
+    ways=(whole_cards(gettext_noop("AMD device plugin"), NAME, owns, profiles=True),),
 )

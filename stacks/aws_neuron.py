@@ -26,7 +26,7 @@ from stacks.shared import chosen
 from stacks.shared.holding import warning
 from stacks.shared.named import free
 from stacks.shared.ways import whole_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "aws-neuron"
 _DOMAIN = "aws.amazon.com/"
@@ -156,5 +156,5 @@ STACK = Stack(
     resource_prefixes=(f"{_DOMAIN}neuron",),
     components=Components(by_label={"name": {"neuron-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
     kept=Kept(pod_annotations=(*_CHOSEN, _CHOSEN_OF)),
-    ways=(whole_cards("AWS Neuron device plugin, chips", NAME, CHIPS),),
+    ways=(whole_cards(gettext_noop("AWS Neuron device plugin, chips"), NAME, CHIPS),),
 )

@@ -28,6 +28,7 @@ from stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from stacks.shared import cores, counted
 from stacks.shared.named import free, named
 from stacks.shared.ways import whole_cards
+from wording.said import gettext_noop
 
 NAME = "cambricon"
 _DOMAIN = "cambricon.com/"
@@ -190,6 +191,6 @@ STACK = Stack(
         commands=(_PLUGIN,),
     ),
     kept=Kept(pod_annotations=(_CHOSEN, _RECORD)),
-    daemonsets_for="the memory unit of the Cambricon plugin",
-    ways=(whole_cards("Cambricon device plugin, whole cards", NAME, _is_whole),),
+    daemonsets_for=gettext_noop("the memory unit of the Cambricon plugin"),
+    ways=(whole_cards(gettext_noop("Cambricon device plugin, whole cards"), NAME, _is_whole),),
 )

@@ -11,6 +11,7 @@ from stacks.engine.base import Context, StackReport
 from stacks.engine.stack import Components, Stack
 from stacks.shared.directx import Adapters, offered, simple_share
 from stacks.shared.ways import shares_of_cards
+from wording.said import gettext_noop
 
 NAME = "directx-microsoft"
 RESOURCES = ("microsoft.com/directx", "microsoft.com.directx/gpu")
@@ -28,7 +29,7 @@ _PLUGIN_NAMES = ("directx-device-plugin", "k8s-directx-device-plugin", "aks-wind
 
 STACK = Stack(
     name=NAME,
-    label="Microsoft DirectX",
+    label=gettext_noop("Microsoft DirectX"),
     resources=RESOURCES,
     read=read,
     resource_words=("directx",),
@@ -36,5 +37,5 @@ STACK = Stack(
         by_label={"name": dict.fromkeys(_PLUGIN_NAMES, "directx-microsoft-device-plugin")},
         device_plugins=("directx-microsoft-device-plugin",),
     ),
-    ways=(shares_of_cards("Microsoft DirectX", NAME, RESOURCES),),
+    ways=(shares_of_cards(gettext_noop("Microsoft DirectX"), NAME, RESOURCES),),
 )

@@ -36,7 +36,7 @@ from stacks.engine.software.base import (
 from stacks.engine.stack import Components, NodeLabels, Stack
 from stacks.engine.versions import image_version
 from stacks.shared.ways import shares_of_cards, whole_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "intel"
 _DOMAIN = "gpu.intel.com/"
@@ -280,9 +280,9 @@ STACK = Stack(
         by_label={"app": {PLUGIN: PLUGIN}}, device_plugins=(PLUGIN,), daemonsets=(PLUGIN,), commands=(PLUGIN,)
     ),
     software=SOFTWARE,
-    daemonsets_for="the number of shares per card of the Intel plugin",
+    daemonsets_for=gettext_noop("the number of shares per card of the Intel plugin"),
     ways=(
-        whole_cards("Intel GPU device plugin, whole cards", NAME, CARDS),
-        shares_of_cards("Intel GPU device plugin, shares of a card", f"{NAME}-shared", CARDS),
+        whole_cards(gettext_noop("Intel GPU device plugin, whole cards"), NAME, CARDS),
+        shares_of_cards(gettext_noop("Intel GPU device plugin, shares of a card"), f"{NAME}-shared", CARDS),
     ),
 )

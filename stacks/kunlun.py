@@ -18,7 +18,7 @@ from stacks.engine.stack import Kept, NodeLabels, Stack
 from stacks.shared import chosen
 from stacks.shared.named import free
 from stacks.shared.ways import whole_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "kunlun"
 RESOURCE = "kunlunxin.com/xpu"
@@ -62,11 +62,11 @@ _LABELS = NodeLabels()
 
 STACK = Stack(
     name=NAME,
-    label="Kunlun device plugin",
+    label=gettext_noop("Kunlun device plugin"),
     resources=(RESOURCE,),
     owns=owns,
     read=read,
     resource_prefixes=("kunlunxin.com/",),
     kept=Kept(pod_annotations=(_CHOSEN,)),
-    ways=(whole_cards("Kunlun device plugin", NAME, owns),),
+    ways=(whole_cards(gettext_noop("Kunlun device plugin"), NAME, owns),),
 )

@@ -17,6 +17,7 @@ from stacks.shared import cores
 from stacks.shared.counted import cards
 from stacks.shared.named import free
 from stacks.shared.ways import whole_cards
+from wording.said import gettext_noop
 
 NAME = "moore-threads"
 _DOMAIN = "mthreads.com/"
@@ -58,5 +59,5 @@ STACK = Stack(
     read=read,
     resource_prefixes=(_DOMAIN,),
     kept=Kept(pod_annotations=(_CHOSEN,)),
-    ways=(whole_cards("Moore Threads GPU operator, whole cards", NAME, (GPU,)),),
+    ways=(whole_cards(gettext_noop("Moore Threads GPU operator, whole cards"), NAME, (GPU,)),),
 )

@@ -20,7 +20,7 @@ from stacks.engine.stack import Stack
 from stacks.engine.sums import total
 from stacks.shared.named import SETTING, BadEntry, Entry, entries, named
 from stacks.shared.ways import shares_of_cards, whole_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "resource-map"
 #: Devices of these plugins are whole cards, or where the plugin may be set to offer each card more often, shares. Of their memory
@@ -169,7 +169,7 @@ STACK = Stack(
     read=read,
     settings={SETTING: ""},
     ways=(
-        whole_cards("Other accelerators, whole cards", NAME, owns),
-        shares_of_cards("Other accelerators, shares of a card", f"{NAME}-shared", owns),
+        whole_cards(gettext_noop("Other accelerators, whole cards"), NAME, owns),
+        shares_of_cards(gettext_noop("Other accelerators, shares of a card"), f"{NAME}-shared", owns),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stacks.engine.base import ERROR
 from stacks.engine.stack import Entry
 from validations.suites.engine.manifest import RUN_LABEL, SUITE_LABEL
+from wording.said import gettext_noop
 
 #: By which a pod of the mirror is known as a run's.
 POD_LABELS = (RUN_LABEL, SUITE_LABEL)
@@ -14,9 +15,13 @@ LAUNCHER_COPY = "launcher-copy"
 
 FINDINGS = {
     LAUNCHER_COPY: Entry(
-        "Launching disabled: this database is a copy",
+        gettext_noop("Launching disabled: this database is a copy"),
         ERROR,
-        "This database is a copy or was moved. Another database is the launcher. gpudash launches and deletes nothing from here.",
-        "Nothing to do on a copy. If the other database is permanently lost, run `manage.py cluster take-over NAME`.",
+        gettext_noop(
+            "This database is a copy or was moved. Another database is the launcher. gpudash launches and deletes nothing from here."
+        ),
+        gettext_noop(
+            "Nothing to do on a copy. If the other database is permanently lost, run `manage.py cluster take-over NAME`."
+        ),
     ),
 }

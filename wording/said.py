@@ -41,6 +41,11 @@ def sentence(template: str, /, **arguments: Argument) -> Said:
     return made
 
 
+def gettext_noop(text: str) -> str:
+    """The text as it is; the call marks it for translation where Django may not be imported."""
+    return text
+
+
 def known(text: str) -> Said:
     """A text of a table of ours, without arguments, as a sentence; it is marked for translation elsewhere."""
     made = Said(text)

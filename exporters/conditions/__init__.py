@@ -32,6 +32,7 @@ from exporters.conditions.statement import (
     Statement,
 )
 from kube.objects import Condition
+from wording.said import gettext_noop
 
 __all__ = [
     "ACTIONS",
@@ -54,7 +55,7 @@ _OF_CARDS = re.compile(r"gpu|xid|nvlink|accelerat|nvidia|amdgpu|npu", re.IGNOREC
 _NOT_OF_CARDS = re.compile(r"input", re.IGNORECASE)
 _TYPE_CHARS = 316
 _NO_FAILURES = "No Health Failures"
-_UNKNOWN_MEANING = "Unknown node condition about GPUs"
+_UNKNOWN_MEANING = gettext_noop("Unknown node condition about GPUs")
 
 
 def statements(conditions: Iterable[Condition], boot_id: str = "") -> tuple[Statement, ...]:
@@ -71,7 +72,9 @@ def _unsure(found: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """While DCGM does not answer, what NVSentinel's checks by DCGM found before says nothing of now."""
     away = any(said.type in DCGM_AWAY and said.state not in (HEALTHY, NOT_TOLD) for said in found)
     return tuple(
-        msgspec.structs.replace(said, state=NOT_TOLD, headline="NVSentinel: unknown, DCGM does not answer")
+        msgspec.structs.replace(
+            said, state=NOT_TOLD, headline=gettext_noop("NVSentinel: unknown, DCGM does not answer")
+        )
         if away and said.said_by == "nvsentinel" and said.state == HEALTHY and said.type.startswith("Gpu")
         else said
         for said in found
@@ -122,7 +125,10 @@ def _nvsentinel(condition: Condition, reason: str, message: str) -> Statement:
     """
     kind = condition.type
     known = NVSENTINEL.get(kind) or Known(
-        "nvsentinel", "A check of NVSentinel failed", "A check of NVSentinel reports no fault", UNHEALTHY
+        "nvsentinel",
+        gettext_noop("A check of NVSentinel failed"),
+        gettext_noop("A check of NVSentinel reports no fault"),
+        UNHEALTHY,
     )
     contradicts = {"True": f"{kind}IsHealthy", "False": f"{kind}IsNotHealthy"}.get(condition.status) == reason
     if contradicts or condition.status not in ("True", "False"):
@@ -166,7 +172,7 @@ def _gke(condition: Condition, known: Known, reason: str, message: str, boot_id:
             condition,
             NOT_TOLD,
             "gke",
-            "A critical Xid error occurred before the last reboot of the node",
+            gettext_noop("A critical Xid error occurred before the last reboot of the node"),
             entries or (),
         )
     return _made(condition, UNHEALTHY, "gke", known.headline, entries or (), known.action)

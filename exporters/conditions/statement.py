@@ -7,30 +7,31 @@ from collections.abc import Mapping
 import msgspec
 
 from exporters import xid
+from wording.said import gettext_noop
 
 #: How the cards are, by this condition alone. NOT_TOLD: it says nothing that can be relied on.
 HEALTHY, DEGRADED, UNHEALTHY, NOT_TOLD = "healthy", "degraded", "unhealthy", "not-told"
 
 #: Who sets conditions → how they are called.
 TELLERS: Mapping[str, str] = {
-    "nvsentinel": "NVSentinel",
-    "aks": "AKS (node problem detector)",
-    "eks": "EKS node monitoring agent",
-    "gke": "GKE (GPU device plugin)",
-    "node-problem-detector": "node problem detector",
+    "nvsentinel": gettext_noop("NVSentinel"),
+    "aks": gettext_noop("AKS (node problem detector)"),
+    "eks": gettext_noop("EKS node monitoring agent"),
+    "gke": gettext_noop("GKE (GPU device plugin)"),
+    "node-problem-detector": gettext_noop("node problem detector"),
     "": "not known",
 }
 #: What to do → how it is said: as for Xid errors, and more.
 ACTIONS: Mapping[str, str] = {
     **xid.ACTIONS,
-    "replace-machine": "Replace the virtual machine.",
-    "check-node": "Check the driver, the cards and the kernel log of the node.",
-    "check-plugin": "Check the device plugin of the node. Its cards cannot be allocated.",
-    "check-monitoring": "Check DCGM on the node. Until it answers, the health of the cards is unknown.",
-    "check-cooling": "Check temperatures, cooling and power supply of the node.",
-    "check-network": "Check the InfiniBand links of the node.",
-    "run-diagnostic": "Run the NVIDIA field diagnostic on the card.",
-    "plan-maintenance": "The cloud provider plans maintenance of the machine. Drain the node before.",
+    "replace-machine": gettext_noop("Replace the virtual machine."),
+    "check-node": gettext_noop("Check the driver, the cards and the kernel log of the node."),
+    "check-plugin": gettext_noop("Check the device plugin of the node. Its cards cannot be allocated."),
+    "check-monitoring": gettext_noop("Check DCGM on the node. Until it answers, the health of the cards is unknown."),
+    "check-cooling": gettext_noop("Check temperatures, cooling and power supply of the node."),
+    "check-network": gettext_noop("Check the InfiniBand links of the node."),
+    "run-diagnostic": gettext_noop("Run the NVIDIA field diagnostic on the card."),
+    "plan-maintenance": gettext_noop("The cloud provider plans maintenance of the machine. Drain the node before."),
 }
 #: Longest text of a condition that is kept; most entries of one condition.
 TEXT_CHARS = 2048

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from wording.said import gettext_noop
+
 BYTES, RATIO, CELSIUS, WATTS, HERTZ, JOULES, COUNT, FLAG, CODE, BITS = (
     "bytes",
     "ratio",
@@ -137,8 +139,8 @@ ECC_CORRECTED_EVER = _count(
 ECC_UNCORRECTED_EVER = _count(
     "ecc_uncorrected_aggregate", "Uncorrected ECC errors (double bit) in the lifetime of the card", ADDED, apart=0
 )
-REMAP_PENDING = _flag("row_remap_pending", "Row remapping pending until a reset")
-REMAP_FAILED = _flag("row_remap_failed", "Row remapping failed")
+REMAP_PENDING = _flag("row_remap_pending", gettext_noop("Row remapping pending until a reset"))
+REMAP_FAILED = _flag("row_remap_failed", gettext_noop("Row remapping failed"))
 REMAP_CORRECTED = _count("row_remap_correctable", "Rows remapped after corrected errors")
 REMAP_UNCORRECTED = _count("row_remap_uncorrectable", "Rows remapped after uncorrected errors", apart=0)
 RETIRED_CORRECTED = _count("retired_pages_single_bit", "Pages retired after single bit errors")
@@ -146,7 +148,7 @@ RETIRED_UNCORRECTED = _count("retired_pages_double_bit", "Pages retired after do
 RETIRED_PENDING = _declare(
     Measure(name="retired_pages_pending", unit=COUNT, low=0, high=10**6, label="Pages pending retirement until a reset")
 )
-SRAM_EXCEEDED = _flag("sram_threshold_exceeded", "SRAM errors exceed the threshold")
+SRAM_EXCEEDED = _flag("sram_threshold_exceeded", gettext_noop("SRAM errors exceed the threshold"))
 XID = _declare(Measure(name="xid", unit=CODE, low=0, high=9_999, label="Last Xid error", apart=9_999))
 THROTTLE = _declare(
     Measure(name="throttle_reasons", unit=BITS, low=0, high=2**53, label="Throttle reasons", apart=2**53)

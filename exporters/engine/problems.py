@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from wording.said import gettext_noop
+
 #: How many of the cards that a problem is about are named.
 NAMED_CARDS = 5
 #: Longest text of an example that is kept.
@@ -15,40 +17,50 @@ EXAMPLE_CHARS = 200
 #: Code → what it means. Those of a value that was refused stand in `CardReading.refused` as well.
 CODES = {
     # of a page or an answer
-    "not-an-answer": "The response is not from Prometheus.",
-    "answer-too-large": "The response has too many series or labels. Add matchers to select fewer.",
-    "bad-series": "Invalid series in the response.",
-    "no-page": "The metrics page does not belong to the exporter that the pod labels name.",
-    "bad-line": "Invalid line on the metrics page.",
-    "bad-value": "The value is not a number.",
-    "line-too-long": "A line of the metrics page is too long.",
-    "label-too-long": "A label value is too long.",
-    "too-many-labels": "A series has too many labels.",
-    "too-many-samples": "The metrics page has too many samples. The rest is ignored.",
-    "not-utf8": "A line of the metrics page is not UTF-8.",
-    "page-cut": "The metrics page is truncated. Its last line is ignored, and more lines may be missing.",
+    "not-an-answer": gettext_noop("The response is not from Prometheus."),
+    "answer-too-large": gettext_noop("The response has too many series or labels. Add matchers to select fewer."),
+    "bad-series": gettext_noop("Invalid series in the response."),
+    "no-page": gettext_noop("The metrics page does not belong to the exporter that the pod labels name."),
+    "bad-line": gettext_noop("Invalid line on the metrics page."),
+    "bad-value": gettext_noop("The value is not a number."),
+    "line-too-long": gettext_noop("A line of the metrics page is too long."),
+    "label-too-long": gettext_noop("A label value is too long."),
+    "too-many-labels": gettext_noop("A series has too many labels."),
+    "too-many-samples": gettext_noop("The metrics page has too many samples. The rest is ignored."),
+    "not-utf8": gettext_noop("A line of the metrics page is not UTF-8."),
+    "page-cut": gettext_noop("The metrics page is truncated. Its last line is ignored, and more lines may be missing."),
     # of a sample
-    "bad-time": "A sample has an invalid time or a time in the future.",
-    "card-unknown": "A sample has no card label, or its node is unknown.",
-    "too-many-cards": "Too many cards. The rest is ignored.",
+    "bad-time": gettext_noop("A sample has an invalid time or a time in the future."),
+    "card-unknown": gettext_noop("A sample has no card label, or its node is unknown."),
+    "too-many-cards": gettext_noop("Too many cards. The rest is ignored."),
     # of a value
-    "not-a-number": "The exporter reports NaN or infinity.",
-    "sentinel": "The exporter reports a code for unknown, not supported or failed instead of a value.",
-    "implausible": "The value is out of range for any card.",
-    "more-than-total": "The used memory exceeds the memory of the card.",
-    "unit-ambiguous": "The unit of the metric differs between exporter versions, and the version is unknown.",
-    "rows-disagree": "Two series of one card have different values at the same time. The higher value is used.",
+    "not-a-number": gettext_noop("The exporter reports NaN or infinity."),
+    "sentinel": gettext_noop("The exporter reports a code for unknown, not supported or failed instead of a value."),
+    "implausible": gettext_noop("The value is out of range for any card."),
+    "more-than-total": gettext_noop("The used memory exceeds the memory of the card."),
+    "unit-ambiguous": gettext_noop(
+        "The unit of the metric differs between exporter versions, and the version is unknown."
+    ),
+    "rows-disagree": gettext_noop(
+        "Two series of one card have different values at the same time. The higher value is used."
+    ),
     # of cards, nodes, holders
-    "node-unknown": "No label of the card is the name of a known node.",
-    "node-disagrees": "The series of one card name two nodes.",
-    "format-ambiguous": "Two exporters publish these metric names. The exporter is unknown.",
-    "exporter-failed": "The exporter reports that its last collection failed. Its values may be stale.",
-    "holders-hidden": "The exporter reports several pods on the card without their names.",
-    "holder-unproved": "Values with pod labels may belong to the whole card. They are used as values of the card.",
-    "holder-gone": "An older sample names another pod. That pod is treated as deleted.",
-    "holder-not-a-user": "The pod is an exporter, a reservation or a validation. It is not shown as an allocation.",
-    "too-many-holders": "A card has too many pods, processes, error codes or health checks. The rest is ignored.",
-    "partly-summed": "The memory of the slices is not added up: one slice does not report it.",
+    "node-unknown": gettext_noop("No label of the card is the name of a known node."),
+    "node-disagrees": gettext_noop("The series of one card name two nodes."),
+    "format-ambiguous": gettext_noop("Two exporters publish these metric names. The exporter is unknown."),
+    "exporter-failed": gettext_noop("The exporter reports that its last collection failed. Its values may be stale."),
+    "holders-hidden": gettext_noop("The exporter reports several pods on the card without their names."),
+    "holder-unproved": gettext_noop(
+        "Values with pod labels may belong to the whole card. They are used as values of the card."
+    ),
+    "holder-gone": gettext_noop("An older sample names another pod. That pod is treated as deleted."),
+    "holder-not-a-user": gettext_noop(
+        "The pod is an exporter, a reservation or a validation. It is not shown as an allocation."
+    ),
+    "too-many-holders": gettext_noop(
+        "A card has too many pods, processes, error codes or health checks. The rest is ignored."
+    ),
+    "partly-summed": gettext_noop("The memory of the slices is not added up: one slice does not report it."),
 }
 
 

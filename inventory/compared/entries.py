@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacks.engine.base import INFO, WARNING
 from stacks.engine.stack import Entry
+from wording.said import gettext_noop
 
 IDLE = "idle-allocation"
 OVERUSED = "uses-more-than-allocated"
@@ -16,56 +17,76 @@ NOT_READ = "exporters-not-read"
 
 FINDINGS = {
     IDLE: Entry(
-        "Idle allocation",
+        gettext_noop("Idle allocation"),
         INFO,
-        "Allocated cards showed no GPU activity for GPUDASH_IDLE_MINUTES. One finding per node lists the allocations.",
-        "Ask the owners whether they still need the cards. The tab Idle of Allocations lists all of them, largest first.",
+        gettext_noop(
+            "Allocated cards showed no GPU activity for GPUDASH_IDLE_MINUTES. One finding per node lists the allocations."
+        ),
+        gettext_noop(
+            "Ask the owners whether they still need the cards. The tab Idle of Allocations lists all of them, largest first."
+        ),
     ),
     OVERUSED: Entry(
-        "Uses more memory than allocated",
+        gettext_noop("Uses more memory than allocated"),
         WARNING,
-        "One pod on a shared card uses more memory than allocated, or all pods together do. Memory is not isolated: "
-        "when the card is full, other pods run out of memory.",
-        "Set the memory limit of the stack for the container, or request as much memory as it uses.",
+        gettext_noop(
+            "One pod on a shared card uses more memory than allocated, or all pods together do. Memory is not isolated: "
+            "when the card is full, other pods run out of memory."
+        ),
+        gettext_noop("Set the memory limit of the stack for the container, or request as much memory as it uses."),
     ),
     NOT_ALLOCATED: Entry(
-        "Memory in use without an allocation",
+        gettext_noop("Memory in use without an allocation"),
         WARNING,
-        "More memory is in use than driver and firmware need, but no pod has this card.",
-        "List the processes with the tool of the vendor on the node. Typical: a process that outlived its pod, one "
-        "started outside Kubernetes, or a container with NVIDIA_VISIBLE_DEVICES=all.",
+        gettext_noop("More memory is in use than driver and firmware need, but no pod has this card."),
+        gettext_noop(
+            "List the processes with the tool of the vendor on the node. Typical: a process that outlived its pod, one "
+            "started outside Kubernetes, or a container with NVIDIA_VISIBLE_DEVICES=all."
+        ),
     ),
     SILENT: Entry(
-        "Exporter stopped reporting",
+        gettext_noop("Exporter stopped reporting"),
         WARNING,
-        "The exporter stopped reporting cards of this node. It still reports other cards of the cluster.",
-        "Check the exporter pod on the node, the scrape in Prometheus, and the driver.",
+        gettext_noop("The exporter stopped reporting cards of this node. It still reports other cards of the cluster."),
+        gettext_noop("Check the exporter pod on the node, the scrape in Prometheus, and the driver."),
     ),
     MISSING: Entry(
-        "No exporter on the node",
+        gettext_noop("No exporter on the node"),
         WARNING,
-        "No exporter has ever reported a card of this node, but other cards of the cluster are reported.",
-        "Check that the exporter DaemonSet runs on the node (node selector, tolerations, labels) and that Prometheus "
-        "scrapes it.",
+        gettext_noop("No exporter has ever reported a card of this node, but other cards of the cluster are reported."),
+        gettext_noop(
+            "Check that the exporter DaemonSet runs on the node (node selector, tolerations, labels) and that Prometheus "
+            "scrapes it."
+        ),
     ),
     COUNT: Entry(
-        "Exporter card count differs",
+        gettext_noop("Exporter card count differs"),
         WARNING,
-        "The exporter reports more or fewer cards than the node has in gpudash.",
-        "Compare the tool of the vendor with the resources of the device plugin. A card may have fallen off the bus, "
-        "or the plugin may not offer it.",
+        gettext_noop("The exporter reports more or fewer cards than the node has in gpudash."),
+        gettext_noop(
+            "Compare the tool of the vendor with the resources of the device plugin. A card may have fallen off the bus, "
+            "or the plugin may not offer it."
+        ),
     ),
     MEMORY: Entry(
-        "Card memory sizes differ",
+        gettext_noop("Card memory sizes differ"),
         WARNING,
-        "Labels or records give another memory size than the card reports. ECC and driver do not explain the difference.",
-        "Check that the label or setting belongs to this card. The value that the card reports is usable memory.",
+        gettext_noop(
+            "Labels or records give another memory size than the card reports. ECC and driver do not explain the difference."
+        ),
+        gettext_noop(
+            "Check that the label or setting belongs to this card. The value that the card reports is usable memory."
+        ),
     ),
     NOT_READ: Entry(
-        "Exporters not being read",
+        gettext_noop("Exporters not being read"),
         WARNING,
-        "gpudash did not read the exporters of the cluster for more than 5 min, or they report no card of it.",
-        "Read the reason. Run `manage.py cluster check NAME` on the host of the usage worker to list the exporters.",
+        gettext_noop(
+            "gpudash did not read the exporters of the cluster for more than 5 min, or they report no card of it."
+        ),
+        gettext_noop(
+            "Read the reason. Run `manage.py cluster check NAME` on the host of the usage worker to list the exporters."
+        ),
     ),
 }
 #: Of a node or its cards. Those of a cluster are written by `inventory.discrepancies` itself.

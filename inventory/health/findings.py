@@ -12,87 +12,95 @@ from inventory.health.words import action_words, source_words
 from stacks.engine.base import DEGRADED, ERROR, INFO, UNHEALTHY, WARNING, Finding, Told
 from stacks.engine.stack import Entry
 from stacks.engine.told import REGISTER_UNHEALTHY
-from wording.said import known, sentence, series
+from wording.said import gettext_noop, known, sentence, series
 
 FINDINGS = {
     "xid-hardware": Entry(
-        "Xid error (hardware)",
+        gettext_noop("Xid error (hardware)"),
         ERROR,
-        "The driver reported an Xid error that points to a hardware fault: memory, links or firmware.",
-        "Drain the card, then follow the Xid action: reset, reboot; replace it if the error recurs.",
+        gettext_noop("The driver reported an Xid error that points to a hardware fault: memory, links or firmware."),
+        gettext_noop("Drain the card, then follow the Xid action: reset, reboot; replace it if the error recurs."),
     ),
     "xid-application": Entry(
-        "Xid error (application)",
+        gettext_noop("Xid error (application)"),
         INFO,
-        "The driver reported an Xid error that is usually caused by the application. The card stays usable.",
-        "Check the memory accesses and the log of the application. If many applications have the same error, the "
-        "card is faulty.",
+        gettext_noop(
+            "The driver reported an Xid error that is usually caused by the application. The card stays usable."
+        ),
+        gettext_noop(
+            "Check the memory accesses and the log of the application. If many applications have the same error, the "
+            "card is faulty."
+        ),
     ),
     "xid-unknown": Entry(
-        "Unknown Xid code",
+        gettext_noop("Unknown Xid code"),
         INFO,
-        "The driver reported an Xid error with a code that gpudash does not know.",
-        "Look up the code in the Xid catalogue of NVIDIA.",
+        gettext_noop("The driver reported an Xid error with a code that gpudash does not know."),
+        gettext_noop("Look up the code in the Xid catalogue of NVIDIA."),
     ),
     "ecc-uncorrected": Entry(
-        "Uncorrectable ECC errors",
+        gettext_noop("Uncorrectable ECC errors"),
         ERROR,
-        "The card had uncorrectable memory errors (double bit) since its driver was loaded.",
-        "Drain and reset the card. Then check for rows with pending or failed remapping.",
+        gettext_noop("The card had uncorrectable memory errors (double bit) since its driver was loaded."),
+        gettext_noop("Drain and reset the card. Then check for rows with pending or failed remapping."),
     ),
     "row-remap-pending": Entry(
-        "Memory repair pending: reset needed",
+        gettext_noop("Memory repair pending: reset needed"),
         WARNING,
-        "The next reset retires or remaps faulty memory rows or pages.",
-        "Reset the card as soon as it has no workload.",
+        gettext_noop("The next reset retires or remaps faulty memory rows or pages."),
+        gettext_noop("Reset the card as soon as it has no workload."),
     ),
     "row-remap-failed": Entry(
-        "Memory repair failed: replace the card",
+        gettext_noop("Memory repair failed: replace the card"),
         ERROR,
-        "Row remapping failed, too many memory pages are retired, or the SRAM has too many errors.",
-        "Stop using the card and replace it.",
+        gettext_noop("Row remapping failed, too many memory pages are retired, or the SRAM has too many errors."),
+        gettext_noop("Stop using the card and replace it."),
     ),
     "recovery-asked": Entry(
-        "Driver requests recovery",
+        gettext_noop("Driver requests recovery"),
         ERROR,
-        "The driver reports that the card needs a reset, a reboot or another recovery.",
-        "Drain the card, then carry out the recovery that the driver requests.",
+        gettext_noop("The driver reports that the card needs a reset, a reboot or another recovery."),
+        gettext_noop("Drain the card, then carry out the recovery that the driver requests."),
     ),
     "card-throttled": Entry(
-        "Card throttled",
+        gettext_noop("Card throttled"),
         WARNING,
-        "Heat, the power brake or the hardware lowers the clocks of the card. Workloads on it run slower.",
-        "Check cooling and power supply of the machine.",
+        gettext_noop(
+            "Heat, the power brake or the hardware lowers the clocks of the card. Workloads on it run slower."
+        ),
+        gettext_noop("Check cooling and power supply of the machine."),
     ),
     "card-hot": Entry(
-        "Card overheating",
+        gettext_noop("Card overheating"),
         WARNING,
-        "The card is at or close to its slowdown temperature.",
-        "Check the cooling of the machine.",
+        gettext_noop("The card is at or close to its slowdown temperature."),
+        gettext_noop("Check the cooling of the machine."),
     ),
     "exporter-check": Entry(
-        "Exporter health check not passed",
+        gettext_noop("Exporter health check not passed"),
         WARNING,
-        "A health check of the exporter warns or fails for this card.",
-        "Read the result of the check. Check the kernel log of the node.",
+        gettext_noop("A health check of the exporter warns or fails for this card."),
+        gettext_noop("Read the result of the check. Check the kernel log of the node."),
     ),
     "exporter-value-unknown": Entry(
-        "Unknown health check result",
+        gettext_noop("Unknown health check result"),
         INFO,
-        "A health check of the exporter reports an unknown value for this card.",
-        "Read the result of the check. Look up the value in the documentation of the exporter.",
+        gettext_noop("A health check of the exporter reports an unknown value for this card."),
+        gettext_noop("Read the result of the check. Look up the value in the documentation of the exporter."),
     ),
     "card-unhealthy": Entry(
-        "Card marked unhealthy by its stack",
+        gettext_noop("Card marked unhealthy by its stack"),
         ERROR,
-        "The stack of the node marks the card as unhealthy and does not allocate it.",
-        "Check the device plugin log and the kernel log (Xid) on the node.",
+        gettext_noop("The stack of the node marks the card as unhealthy and does not allocate it."),
+        gettext_noop("Check the device plugin log and the kernel log (Xid) on the node."),
     ),
     "node-condition": Entry(
-        "Node condition reports a GPU fault",
+        gettext_noop("Node condition reports a GPU fault"),
         WARNING,
-        "A health check in the cluster set a node condition that reports a fault of cards, links or drivers.",
-        "Follow the message of the condition. It names the health check.",
+        gettext_noop(
+            "A health check in the cluster set a node condition that reports a fault of cards, links or drivers."
+        ),
+        gettext_noop("Follow the message of the condition. It names the health check."),
     ),
 }
 _CLASSES = {

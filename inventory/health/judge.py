@@ -19,6 +19,7 @@ from kube.objects import Node
 from stacks.dra.told import TAINT_NOTE, TAINTED
 from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Card, Context, NodeReport, Told
 from stacks.engine.told import CHECK
+from wording.said import gettext_noop
 
 K = TypeVar("K")
 
@@ -26,8 +27,8 @@ K = TypeVar("K")
 MOST_TOLD = 24
 STACK_HEALTHY, STACK_UNHEALTHY = "system-healthy", "system-unhealthy"
 SAYS = {
-    STACK_HEALTHY: "The stack reports the card as healthy",
-    STACK_UNHEALTHY: "The stack reports the card as unhealthy",
+    STACK_HEALTHY: gettext_noop("The stack reports the card as healthy"),
+    STACK_UNHEALTHY: gettext_noop("The stack reports the card as unhealthy"),
 }
 
 

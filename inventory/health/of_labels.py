@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kube.objects import Node
 from stacks.engine.base import HEALTH_UNKNOWN, UNHEALTHY, Told
+from wording.said import gettext_noop
 
 STATE = "dgxc.nvidia.com/nvsentinel-state"
 #: When it was cordoned; the prefix is a setting of NVSentinel, this is the shipped one.
@@ -28,18 +29,18 @@ class _State(NamedTuple):
 
 _WAIT, _STUCK = "wait-for-repair", "repair-by-hand"
 STATES: Mapping[str, _State] = {
-    "quarantined": _State("NVSentinel quarantined the node after a fault", _WAIT),
-    "draining": _State("NVSentinel is draining the node after a fault", _WAIT),
-    "drain-succeeded": _State("NVSentinel drained the node after a fault. The repair is next", _WAIT),
-    "drain-failed": _State("NVSentinel could not drain the node after a fault", _STUCK),
-    "remediating": _State("NVSentinel is repairing the node", _WAIT),
+    "quarantined": _State(gettext_noop("NVSentinel quarantined the node after a fault"), _WAIT),
+    "draining": _State(gettext_noop("NVSentinel is draining the node after a fault"), _WAIT),
+    "drain-succeeded": _State(gettext_noop("NVSentinel drained the node after a fault. The repair is next"), _WAIT),
+    "drain-failed": _State(gettext_noop("NVSentinel could not drain the node after a fault"), _STUCK),
+    "remediating": _State(gettext_noop("NVSentinel is repairing the node"), _WAIT),
     "remediation-succeeded": _State(
-        "NVSentinel requested a repair of the node. The repair may still be running", _WAIT
+        gettext_noop("NVSentinel requested a repair of the node. The repair may still be running"), _WAIT
     ),
-    "remediation-failed": _State("NVSentinel could not repair the node", _STUCK),
+    "remediation-failed": _State(gettext_noop("NVSentinel could not repair the node"), _STUCK),
 }
-ANOTHER = "NVSentinel set an unknown state on the node"
-LEFT_BEHIND = "The node is back in service but still has the fault label of NVSentinel"
+ANOTHER = gettext_noop("NVSentinel set an unknown state on the node")
+LEFT_BEHIND = gettext_noop("The node is back in service but still has the fault label of NVSentinel")
 SAYS = (*(state.says for state in STATES.values()), ANOTHER, LEFT_BEHIND)
 
 

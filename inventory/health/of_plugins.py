@@ -11,12 +11,14 @@ from stacks.engine.base import DEGRADED, UNHEALTHY, Context, Told
 from stacks.engine.offers import offer
 from stacks.engine.registry import names
 from stacks.engine.told import CHECK, PLUGIN
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 WITHHELD, NOTHING_GIVEN = "devices-withheld", "nothing-given-out"
 SAYS = {
-    WITHHELD: "The device plugin reports unhealthy devices on the node, but only their number",
-    NOTHING_GIVEN: "No device of the node is allocatable: the device plugin is down or reports all devices as unhealthy",
+    WITHHELD: gettext_noop("The device plugin reports unhealthy devices on the node, but only their number"),
+    NOTHING_GIVEN: gettext_noop(
+        "No device of the node is allocatable: the device plugin is down or reports all devices as unhealthy"
+    ),
 }
 #: Resources of one node that are looked at; a node has a handful.
 _MOST = 64

@@ -11,26 +11,26 @@ from exporters.engine.readings import FAIL, IN_WINDOW, LAST, NOT_TOLD, SINCE_STA
 from inventory.health import signs
 from inventory.health.signs import Sign, Signs
 from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
-from wording.said import sentence, series
+from wording.said import gettext_noop, sentence, series
 
 #: Code → what it says; that of an Xid is the catalogue's title.
 SAYS = {
-    signs.ECC: "Uncorrectable memory errors since the driver was loaded",
-    signs.RETIRED: "Too many memory pages retired",
-    signs.RETIRED_PENDING: "Memory page retirement pending until a reset",
-    signs.REMAP_PENDING: "Row remapping pending until a reset",
-    signs.REMAP_FAILED: "Row remapping failed for memory rows",
-    signs.SRAM: "SRAM errors exceed the threshold",
-    signs.RECOVERY: "The driver requests a recovery of the card",
-    signs.HOT: "The card is too hot",
-    "throttled-heat": "Clocks lowered by heat",
-    "throttled-power": "Clocks lowered by the power brake",
-    "throttled-hardware": "Clocks lowered by the hardware",
-    "watch-fail": "A health check of the exporter fails",
-    "watch-warn": "A health check of the exporter warns",
-    "watch-unknown": "A health check of the exporter reports a value that gpudash does not know",
-    "throttled-unknown": "Clocks lowered, unknown reason",
-    signs.WATCHES_PASS: "The health checks of the exporter pass",
+    signs.ECC: gettext_noop("Uncorrectable memory errors since the driver was loaded"),
+    signs.RETIRED: gettext_noop("Too many memory pages retired"),
+    signs.RETIRED_PENDING: gettext_noop("Memory page retirement pending until a reset"),
+    signs.REMAP_PENDING: gettext_noop("Row remapping pending until a reset"),
+    signs.REMAP_FAILED: gettext_noop("Row remapping failed for memory rows"),
+    signs.SRAM: gettext_noop("SRAM errors exceed the threshold"),
+    signs.RECOVERY: gettext_noop("The driver requests a recovery of the card"),
+    signs.HOT: gettext_noop("The card is too hot"),
+    "throttled-heat": gettext_noop("Clocks lowered by heat"),
+    "throttled-power": gettext_noop("Clocks lowered by the power brake"),
+    "throttled-hardware": gettext_noop("Clocks lowered by the hardware"),
+    "watch-fail": gettext_noop("A health check of the exporter fails"),
+    "watch-warn": gettext_noop("A health check of the exporter warns"),
+    "watch-unknown": gettext_noop("A health check of the exporter reports a value that gpudash does not know"),
+    "throttled-unknown": gettext_noop("Clocks lowered, unknown reason"),
+    signs.WATCHES_PASS: gettext_noop("The health checks of the exporter pass"),
 }
 #: What holds for a moment only: said last, it says nothing of now.
 _MOMENTARY = frozenset((signs.HOT, "throttled-heat", "throttled-power", "throttled-hardware", "throttled-unknown"))

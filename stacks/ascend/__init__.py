@@ -41,7 +41,7 @@ from stacks.engine.overrides import overrides
 from stacks.engine.requests import Need, allocation, holds, name_of, requests
 from stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from stacks.shared.ways import whole_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 _DOMAIN = "huawei.com/"
 WHOLE_CHIPS = tuple(f"{_DOMAIN}{word}" for word in ("Ascend910", "Ascend310", "Ascend310P", "npu"))
@@ -294,5 +294,5 @@ STACK = Stack(
     findings=FINDINGS,
     config_maps=CONFIG_MAPS,
     kept=Kept(pod_annotations=(_DOMAIN,)),
-    ways=(whole_cards("Ascend device plugin, whole chips", NAME, WHOLE_CHIPS),),
+    ways=(whole_cards(gettext_noop("Ascend device plugin, whole chips"), NAME, WHOLE_CHIPS),),
 )

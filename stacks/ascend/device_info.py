@@ -20,7 +20,7 @@ from stacks.engine.config_maps import said_of_node
 from stacks.engine.names import too_long
 from stacks.engine.stack import ConfigMaps, Entry
 from stacks.shared.plugin_daemonsets import of
-from wording.said import sentence, series
+from wording.said import gettext_noop, sentence, series
 
 NAME, PLUGIN = "ascend", "ascend-device-plugin"
 #: All that the plugin writes for other parts of MindCluster carries the label; the name says of which node it is.
@@ -36,11 +36,13 @@ _MOST = 256
 
 FINDINGS = {
     "chip-fault": Entry(
-        "Chip fault reported",
+        gettext_noop("Chip fault reported"),
         WARNING,
-        "The device plugin reports a fault of a chip, or has taken the chip out of service.",
-        "Look up the fault code in the table of the vendor. To put a chip back into service, remove its name from "
-        "ManuallySeparateNPU.",
+        gettext_noop("The device plugin reports a fault of a chip, or has taken the chip out of service."),
+        gettext_noop(
+            "Look up the fault code in the table of the vendor. To put a chip back into service, remove its name from "
+            "ManuallySeparateNPU."
+        ),
     )
 }
 
@@ -213,6 +215,6 @@ CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
     node_of=_node_of,
-    read_for="unhealthy Ascend chips and the reasons",
+    read_for=gettext_noop("unhealthy Ascend chips and the reasons"),
     role="deploy/watcher-role-ascend.yaml",
 )

@@ -34,7 +34,7 @@ from stacks.engine.stack import Components, NodeLabels, Stack
 from stacks.engine.versions import Version
 from stacks.shared.directx import Adapters, simple_share
 from stacks.shared.ways import shares_of_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "directx-alibaba"
 RESOURCES = ("windows.alibabacloud.com/directx",)
@@ -109,7 +109,7 @@ def refine(made: Statement, here: Here) -> Statement:
 
 STACK = Stack(
     name=NAME,
-    label="Alibaba Cloud DirectX",
+    label=gettext_noop("Alibaba Cloud DirectX"),
     resources=RESOURCES,
     read=read,
     resource_words=("directx",),
@@ -126,6 +126,6 @@ STACK = Stack(
         concerns=concerns,
     ),
     node_labels=NodeLabels(prefixes=("windows.alibabacloud.com/",), present=(SUPPORTED,), given_by={SUPPORTED: NAME}),
-    ways=(shares_of_cards("Alibaba Cloud DirectX", NAME, RESOURCES),),
+    ways=(shares_of_cards(gettext_noop("Alibaba Cloud DirectX"), NAME, RESOURCES),),
     setup=SETUP,
 )

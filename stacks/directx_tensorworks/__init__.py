@@ -44,7 +44,7 @@ from stacks.shared.plugin_daemonsets import containers, of
 from stacks.shared.plugin_settings import UNSET, Reader, Stated, of_keys, started_at, stated, unread, wanted
 from stacks.shared.served import by_another, labelled_for_another
 from stacks.shared.ways import shares_of_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "directx-tensorworks"
 #: Ids of the two plugins as components.
@@ -257,7 +257,7 @@ SOFTWARE = SoftwareOf(
 
 STACK = Stack(
     name=NAME,
-    label="TensorWorks DirectX",
+    label=gettext_noop("TensorWorks DirectX"),
     resources=RESOURCES,
     read=read,
     resource_words=(_WORD,),
@@ -271,8 +271,8 @@ STACK = Stack(
     config_maps=ConfigMaps(
         wanted=_wanted,
         kept=of_keys,
-        read_for="the number of cards behind the devices of the TensorWorks DirectX plugins",
+        read_for=gettext_noop("the number of cards behind the devices of the TensorWorks DirectX plugins"),
     ),
-    ways=(shares_of_cards("TensorWorks DirectX", NAME, RESOURCES),),
+    ways=(shares_of_cards(gettext_noop("TensorWorks DirectX"), NAME, RESOURCES),),
     setup=SETUP,
 )

@@ -10,7 +10,7 @@ from stacks.dra.holders import Held
 from stacks.dra.pools import Offered, Pools
 from stacks.engine.base import ERROR, INFO, WARNING, Context, Finding
 from stacks.engine.stack import Entry
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 #: A claim that is being deleted for longer keeps its devices from everybody.
 TERMINATING_S = 600.0
@@ -19,41 +19,49 @@ MOST_DEVICES = 128 * 128
 
 FINDINGS = {
     "dra-pool-incomplete": Entry(
-        "Device pool incomplete",
+        gettext_noop("Device pool incomplete"),
         WARNING,
-        "ResourceSlices of a pool are missing. The scheduler allocates no devices from an incomplete pool. gpudash "
-        "does not count them.",
-        "Check the log of the DRA driver pod on the node. The driver publishes the slices.",
+        gettext_noop(
+            "ResourceSlices of a pool are missing. The scheduler allocates no devices from an incomplete pool. gpudash "
+            "does not count them."
+        ),
+        gettext_noop("Check the log of the DRA driver pod on the node. The driver publishes the slices."),
     ),
     "dra-device-gone": Entry(
-        "Allocated device no longer exists",
+        gettext_noop("Allocated device no longer exists"),
         ERROR,
-        "A ResourceClaim has a device that no driver offers any more. Its pod may still run on the device or may have lost it.",
-        "Check the driver log and the card. If the card was removed, delete the pod and its claim.",
+        gettext_noop(
+            "A ResourceClaim has a device that no driver offers any more. Its pod may still run on the device or may have lost it."
+        ),
+        gettext_noop("Check the driver log and the card. If the card was removed, delete the pod and its claim."),
     ),
     "dra-claim-idle": Entry(
-        "Unused ResourceClaim",
+        gettext_noop("Unused ResourceClaim"),
         INFO,
-        "A device is allocated to a ResourceClaim that no pod uses. Other claims cannot get the device.",
-        "Delete the claim, or start the pod that needs it.",
+        gettext_noop("A device is allocated to a ResourceClaim that no pod uses. Other claims cannot get the device."),
+        gettext_noop("Delete the claim, or start the pod that needs it."),
     ),
     "dra-claim-terminating": Entry(
-        "ResourceClaim stuck in deletion",
+        gettext_noop("ResourceClaim stuck in deletion"),
         WARNING,
-        "A deleted ResourceClaim still has its device. A finalizer is waiting for the driver or the pod.",
-        "Check that the pod is deleted and that the driver pod runs on the node. The driver has to release the device.",
+        gettext_noop("A deleted ResourceClaim still has its device. A finalizer is waiting for the driver or the pod."),
+        gettext_noop(
+            "Check that the pod is deleted and that the driver pod runs on the node. The driver has to release the device."
+        ),
     ),
     "dra-too-many-devices": Entry(
-        "Too many devices on the node",
+        gettext_noop("Too many devices on the node"),
         WARNING,
-        "DRA drivers offer more devices on this node than gpudash reads. The cards of the node are unknown.",
-        "Check the ResourceSlices of the node and the drivers that publish them.",
+        gettext_noop(
+            "DRA drivers offer more devices on this node than gpudash reads. The cards of the node are unknown."
+        ),
+        gettext_noop("Check the ResourceSlices of the node and the drivers that publish them."),
     ),
     "device-tainted": Entry(
-        "Device tainted",
+        gettext_noop("Device tainted"),
         WARNING,
-        "The driver or an administrator tainted the device. New claims do not get it.",
-        "Read the taint. It names the reason, often the health of the card.",
+        gettext_noop("The driver or an administrator tainted the device. New claims do not get it."),
+        gettext_noop("Read the taint. It names the reason, often the health of the card."),
     ),
 }
 

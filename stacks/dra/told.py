@@ -18,6 +18,7 @@ import msgspec
 from kube.claims import DeviceTaint
 from kube.objects import Condition
 from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Card, Told
+from wording.said import gettext_noop
 
 if TYPE_CHECKING:
     from stacks.dra.cards import Cards
@@ -28,15 +29,15 @@ CLAIM_HEALTHY, CLAIM_UNHEALTHY, CLAIM_NOTE = "claim-device-healthy", "claim-devi
 ATTRIBUTE_HEALTHY, ATTRIBUTE_UNHEALTHY = "device-attribute-healthy", "device-attribute-unhealthy"
 ATTRIBUTE_NOTE = "device-attribute-note"
 SAYS = {
-    TAINTED: "The device is tainted: new claims do not get it",
-    TAINT_NOTE: "The device has an informational taint",
-    TAINT_POSSIBLE: "A DeviceTaintRule may taint the device: gpudash does not evaluate its expression",
-    CLAIM_HEALTHY: "The driver reports the device of the claim as healthy",
-    CLAIM_UNHEALTHY: "The driver reports the device of the claim as not ready or unhealthy",
-    CLAIM_NOTE: "The driver reports an unknown condition of the device of the claim",
-    ATTRIBUTE_HEALTHY: "An attribute of the device reports healthy",
-    ATTRIBUTE_UNHEALTHY: "An attribute of the device reports unhealthy",
-    ATTRIBUTE_NOTE: "An attribute of the device reports an unknown health value",
+    TAINTED: gettext_noop("The device is tainted: new claims do not get it"),
+    TAINT_NOTE: gettext_noop("The device has an informational taint"),
+    TAINT_POSSIBLE: gettext_noop("A DeviceTaintRule may taint the device: gpudash does not evaluate its expression"),
+    CLAIM_HEALTHY: gettext_noop("The driver reports the device of the claim as healthy"),
+    CLAIM_UNHEALTHY: gettext_noop("The driver reports the device of the claim as not ready or unhealthy"),
+    CLAIM_NOTE: gettext_noop("The driver reports an unknown condition of the device of the claim"),
+    ATTRIBUTE_HEALTHY: gettext_noop("An attribute of the device reports healthy"),
+    ATTRIBUTE_UNHEALTHY: gettext_noop("An attribute of the device reports unhealthy"),
+    ATTRIBUTE_NOTE: gettext_noop("An attribute of the device reports an unknown health value"),
 }
 #: Types whose name says what they mean. That a device is ready says that it was prepared, not that it is well.
 _HEALTH_TYPES, _READY_TYPES = frozenset(("Healthy", "DeviceHealthy")), frozenset(("Ready", "DeviceReady"))

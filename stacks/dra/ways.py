@@ -11,8 +11,9 @@ from stacks.dra.cards import STACK
 from stacks.engine import fitting
 from stacks.engine.base import MEMORY, WHOLE
 from stacks.engine.fitting import Answer, Part, Piece, Spot, Want, Way
+from wording.said import gettext_noop
 
-_RULE = (
+_RULE = gettext_noop(
     "A ResourceClaim gets devices that no other claim has and that are not tainted: whole cards, or free slices of "
     "cards. gpudash does not evaluate the selectors of the claim and its DeviceClass: they must match these devices."
 )
@@ -80,4 +81,4 @@ def _largest(card: Piece) -> int | None:
     return max((one for one in sizes if one is not None), default=None)
 
 
-WAYS = (Way(STACK, "Resource claims (DRA)", _RULE, _place, in_parts=True),)
+WAYS = (Way(STACK, gettext_noop("Resource claims (DRA)"), _RULE, _place, in_parts=True),)

@@ -27,7 +27,7 @@ from stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from stacks.shared import counted
 from stacks.shared.named import free
 from stacks.shared.ways import whole_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 GCU = f"{DOMAIN}gcu"
 PRESENT = f"{DOMAIN}gcu.present"
@@ -117,5 +117,5 @@ STACK = Stack(
     node_labels=NODE_LABELS,
     components=Components(by_label={"name": {"gcushare-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
     kept=Kept(pod_annotations=KEPT, node_annotations=(DRS_CARDS, SHARED_CARDS)),
-    ways=(whole_cards("Enflame device plugin, whole cards", NAME, (GCU,)),),
+    ways=(whole_cards(gettext_noop("Enflame device plugin, whole cards"), NAME, (GCU,)),),
 )

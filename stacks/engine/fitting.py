@@ -140,7 +140,8 @@ Rule = Callable[[Want, Spot], Answer | None]
 
 
 class Way(NamedTuple):
-    """A way to ask a system for cards. name: unique among all systems. label, rule: for people, in English; see `catalogue_words`.
+    """A way to ask a system for cards. name: unique among all systems. label, rule: for people, in English, marked
+    for translation.
 
     rule: what the system's scheduler does with such a request. counts_holds: whether the rule looks at the holders of each card;
     in_parts: at the parts in which cards can be had.

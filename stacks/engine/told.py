@@ -7,17 +7,18 @@ Source: the kubelet's device manager, KEP-4680 (ResourceHealthStatus).
 from __future__ import annotations
 
 from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from wording.said import gettext_noop
 
 KUBELET, PLUGIN = "kubelet", "device-plugin"
 DEVICE_HEALTHY, DEVICE_UNHEALTHY, ALL_GIVEN_OUT = "device-healthy", "device-unhealthy", "all-given-out"
 REGISTER_HEALTHY, REGISTER_UNHEALTHY = "register-healthy", "register-unhealthy"
 #: Code → what it says.
 SAYS = {
-    DEVICE_HEALTHY: "The kubelet reports the allocated device as healthy",
-    DEVICE_UNHEALTHY: "The kubelet reports the allocated device as unhealthy",
-    ALL_GIVEN_OUT: "The device plugin reports no unhealthy device: all of the capacity is allocatable",
-    REGISTER_HEALTHY: "The record of the stack on the node marks the card as healthy",
-    REGISTER_UNHEALTHY: "The record of the stack on the node marks the card as unhealthy",
+    DEVICE_HEALTHY: gettext_noop("The kubelet reports the allocated device as healthy"),
+    DEVICE_UNHEALTHY: gettext_noop("The kubelet reports the allocated device as unhealthy"),
+    ALL_GIVEN_OUT: gettext_noop("The device plugin reports no unhealthy device: all of the capacity is allocatable"),
+    REGISTER_HEALTHY: gettext_noop("The record of the stack on the node marks the card as healthy"),
+    REGISTER_UNHEALTHY: gettext_noop("The record of the stack on the node marks the card as unhealthy"),
 }
 CHECK = "check-plugin-log"
 

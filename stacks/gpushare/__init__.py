@@ -48,7 +48,7 @@ from stacks.gpushare.software import SOFTWARE
 from stacks.gpushare.unhealthy import CONFIG_MAPS, LeftOut, findings, left_out, place
 from stacks.gpushare.unit import Unit, unit_of
 from stacks.gpushare.ways import WAYS
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 
 class _Offers(NamedTuple):
@@ -266,8 +266,8 @@ STACK = Stack(
     kept=KEPT,
     settings=SETTINGS,
     findings=FINDINGS,
-    daemonsets_for="the memory unit of gpushare",
-    terminating="The gpushare scheduler already counts it as free.",
+    daemonsets_for=gettext_noop("the memory unit of gpushare"),
+    terminating=gettext_noop("The gpushare scheduler already counts it as free."),
     refusals=REFUSALS,
     memory_of=memory_of,
     report=REPORT,

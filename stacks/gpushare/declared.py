@@ -8,6 +8,7 @@ from typing import NamedTuple
 from stacks.engine.base import ERROR, WARNING, Context
 from stacks.engine.labels import first, labelled_memory, model_name, number
 from stacks.engine.stack import Components, Entry, Kept, NodeLabels
+from wording.said import gettext_noop
 
 PLUGIN = "gpushare-device-plugin"
 CORE_RESOURCE = "aliyun.com/gpu-core.percentage"
@@ -89,21 +90,25 @@ KEPT = Kept(
 
 FINDINGS = {
     "unit-unknown": Entry(
-        "Memory unit unknown",
+        gettext_noop("Memory unit unknown"),
         WARNING,
-        "No source reports whether the node counts GPU memory in GiB or MiB. Its memory is shown as unknown.",
-        "Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node.",
+        gettext_noop(
+            "No source reports whether the node counts GPU memory in GiB or MiB. Its memory is shown as unknown."
+        ),
+        gettext_noop("Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node."),
     ),
     "count-zero": Entry(
-        "GPU memory reported without cards",
+        gettext_noop("GPU memory reported without cards"),
         ERROR,
-        "The node reports GPU memory without cards, or cards without GPU memory.",
-        "Restart the gpushare device plugin. With many cards, use GiB instead of MiB: one gRPC message is limited to 4 MiB.",
+        gettext_noop("The node reports GPU memory without cards, or cards without GPU memory."),
+        gettext_noop(
+            "Restart the gpushare device plugin. With many cards, use GiB instead of MiB: one gRPC message is limited to 4 MiB."
+        ),
     ),
     "several-gpu-containers": Entry(
-        "Several GPU containers in one pod",
+        gettext_noop("Several GPU containers in one pod"),
         WARNING,
-        "The open-source gpushare plugin cannot match pods with more than one GPU container.",
-        "Request the memory in one container, or split the pod.",
+        gettext_noop("The open-source gpushare plugin cannot match pods with more than one GPU container."),
+        gettext_noop("Request the memory in one container, or split the pod."),
     ),
 }

@@ -9,17 +9,20 @@ from stacks.engine.base import Context
 from stacks.engine.stack import Refusal
 from stacks.gpushare.declared import names
 from stacks.gpushare.unit import BYTES
+from wording.said import gettext_noop
 
 REFUSALS = (
     Refusal(
         r"Insufficient GPU Memory in one device",
-        "No single card of these nodes has that much free memory. Free memory of several cards does not add up.",
-        "Request at most the largest free block of one card, or wait until an allocation ends.",
+        gettext_noop(
+            "No single card of these nodes has that much free memory. Free memory of several cards does not add up."
+        ),
+        gettext_noop("Request at most the largest free block of one card, or wait until an allocation ends."),
     ),
     Refusal(
         r"The node \S{1,253} is not for GPU share, need skip",
-        "These nodes do not offer card memory as a resource.",
-        "This is normal. The pod needs a node whose device plugin offers the requested resource.",
+        gettext_noop("These nodes do not offer card memory as a resource."),
+        gettext_noop("This is normal. The pod needs a node whose device plugin offers the requested resource."),
     ),
 )
 

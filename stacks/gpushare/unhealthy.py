@@ -18,7 +18,7 @@ from stacks.engine.names import MAX_CARDS
 from stacks.engine.stack import ConfigMaps
 from stacks.gpushare.declared import PLUGIN
 from stacks.shared.plugin_daemonsets import of
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 STACK, NAMESPACE, PREFIX, KEY = "gpushare", "kube-system", "unhealthy-gpu-", "gpus"
 _NUMBER = re.compile(r"[+-]?[0-9]+", re.ASCII)
@@ -82,6 +82,6 @@ CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
     node_of=_node_of,
-    read_for="cards that the gpushare scheduler excludes as unhealthy",
+    read_for=gettext_noop("cards that the gpushare scheduler excludes as unhealthy"),
     role="deploy/watcher-role-gpushare.yaml",
 )

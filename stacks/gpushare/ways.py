@@ -16,16 +16,17 @@ from stacks.engine.names import labels_of
 from stacks.engine.offers import offer
 from stacks.gpushare.declared import EXCLUSIVE, SETTINGS, names
 from stacks.shared.ways import anyone, best, blocks, counted, offered
+from wording.said import gettext_noop
 
 _UNITS = {"GiB": GIB, "MiB": MIB}
 _SCHEDULE, _PLACEMENT = "ack.node.gpu.schedule", "ack.node.gpu.placement"
-_MEMORY = (
+_MEMORY = gettext_noop(
     "One card must have all of the requested memory. The scheduler extender picks the card with the least free "
     "memory that is enough, lowest number first. On ACK nodes (label ack.node.gpu.schedule) the pod label "
     "aliyun.com/gpu-count splits a request equally over that many cards. gpudash counts a terminating pod until it "
     "is deleted, the extender does not."
 )
-_CARDS = "Pods request a number of whole cards. The scheduler chooses the cards."
+_CARDS = gettext_noop("Pods request a number of whole cards. The scheduler chooses the cards.")
 
 
 def _memory(want: Want, spot: Spot) -> Answer | None:
@@ -87,6 +88,6 @@ def _cards(want: Want, spot: Spot) -> Answer | None:
 
 
 WAYS = (
-    Way("gpushare", "gpushare, memory", _MEMORY, _memory),
-    Way("gpushare-cards", "gpushare, whole cards", _CARDS, _cards),
+    Way("gpushare", gettext_noop("gpushare, memory"), _MEMORY, _memory),
+    Way("gpushare-cards", gettext_noop("gpushare, whole cards"), _CARDS, _cards),
 )

@@ -11,6 +11,7 @@ from stacks.engine.base import Context
 from stacks.engine.labels import MIB
 from stacks.engine.stack import Refusal
 from stacks.hami.pods import GPU_MEMORY
+from wording.said import gettext_noop
 
 #: Of the cards of a node: "2/8 ".
 _OF_CARDS = r"(?:\d{1,5}/\d{1,5} )?"
@@ -18,58 +19,60 @@ _OF_CARDS = r"(?:\d{1,5}/\d{1,5} )?"
 REFUSALS = (
     Refusal(
         _OF_CARDS + "NodeUnfitPod",
-        "No card of these nodes has the requested memory, cores or slot.",
-        "Check the events of the pod (FilteringFailed). They list what each node lacks.",
+        gettext_noop("No card of these nodes has the requested memory, cores or slot."),
+        gettext_noop("Check the events of the pod (FilteringFailed). They list what each node lacks."),
     ),
     Refusal(
         "node unregistered",
-        "These nodes have registered no cards with this scheduler.",
-        "Check that the device plugin runs there and has registered the cards. For nodes without such cards this is normal.",
+        gettext_noop("These nodes have registered no cards with this scheduler."),
+        gettext_noop(
+            "Check that the device plugin runs there and has registered the cards. For nodes without such cards this is normal."
+        ),
     ),
     Refusal(
         _OF_CARDS + "CardInsufficientMemory",
-        "No single card of these nodes has that much free memory.",
-        "Request less memory per card, or wait until an allocation ends.",
+        gettext_noop("No single card of these nodes has that much free memory."),
+        gettext_noop("Request less memory per card, or wait until an allocation ends."),
     ),
     Refusal(
         _OF_CARDS + "CardInsufficientCore",
-        "No single card of these nodes has that many free cores.",
-        "Request fewer cores, or wait until an allocation ends.",
+        gettext_noop("No single card of these nodes has that many free cores."),
+        gettext_noop("Request fewer cores, or wait until an allocation ends."),
     ),
     Refusal(
         _OF_CARDS + "(?:CardTimeSlicingExhausted|CardComputeUnitsExhausted)",
-        "All slots of the cards of these nodes are allocated.",
-        "Wait until an allocation ends, or increase the split count of the device plugin.",
+        gettext_noop("All slots of the cards of these nodes are allocated."),
+        gettext_noop("Wait until an allocation ends, or increase the split count of the device plugin."),
     ),
     Refusal(
         _OF_CARDS + "(?:CardTypeMismatch|CardUuidMismatch|CardNotFoundCustomFilterRule)",
-        "The cards of these nodes do not match the card type or UUID in the annotations of the pod.",
-        "Compare the card type and UUID in the annotations of the pod with the cards of the node.",
+        gettext_noop("The cards of these nodes do not match the card type or UUID in the annotations of the pod."),
+        gettext_noop("Compare the card type and UUID in the annotations of the pod with the cards of the node."),
     ),
     Refusal(
         _OF_CARDS + "CardNotHealth",
-        "Cards of these nodes are unhealthy.",
-        "Check the health of the cards on the pages of these nodes.",
+        gettext_noop("Cards of these nodes are unhealthy."),
+        gettext_noop("Check the health of the cards on the pages of these nodes."),
     ),
     Refusal(
         _OF_CARDS + "(?:NodeInsufficientDevice|AllocatedCardsInsufficientRequest)",
-        "These nodes have fewer cards, or fewer fitting cards, than one container requests.",
-        "Request fewer cards, or choose nodes with more cards.",
+        gettext_noop("These nodes have fewer cards, or fewer fitting cards, than one container requests."),
+        gettext_noop("Request fewer cards, or choose nodes with more cards."),
     ),
     Refusal(
         _OF_CARDS + "ExclusiveDeviceAllocateConflict",
-        "The pod requests a card of its own, but all cards of these nodes are already shared.",
-        "Wait until a card is free, or request less than all cores of a card.",
+        gettext_noop("The pod requests a card of its own, but all cards of these nodes are already shared."),
+        gettext_noop("Wait until a card is free, or request less than all cores of a card."),
     ),
     Refusal(
         _OF_CARDS + "NumaNotFit",
-        "The fitting cards are not on one NUMA node, as the pod requests.",
-        "Remove the annotation that requires one NUMA node, or wait.",
+        gettext_noop("The fitting cards are not on one NUMA node, as the pod requests."),
+        gettext_noop("Remove the annotation that requires one NUMA node, or wait."),
     ),
     Refusal(
         _OF_CARDS + "ResourceQuotaNotFit",
-        "The ResourceQuota of the namespace has too little card memory or cores left.",
-        "Run `kubectl describe resourcequota` in the namespace. Request less, or request a larger quota.",
+        gettext_noop("The ResourceQuota of the namespace has too little card memory or cores left."),
+        gettext_noop("Run `kubectl describe resourcequota` in the namespace. Request less, or request a larger quota."),
     ),
 )
 

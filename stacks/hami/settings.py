@@ -25,6 +25,7 @@ from stacks.engine.stack import ConfigMaps
 from stacks.shared.plugin_daemonsets import file_at, of, option
 from stacks.shared.plugin_settings import started_at
 from stacks.shared.yaml_text import mapping, read, sequence, word
+from wording.said import gettext_noop
 
 NAME, PLUGIN = "hami", "hami-device-plugin"
 #: Where the chart puts the two files.
@@ -143,5 +144,5 @@ def _encoded(values: dict[str, str]) -> str:
 CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
-    read_for="the resource names of HAMi, and the real memory of cards whose memory HAMi scales",
+    read_for=gettext_noop("the resource names of HAMi, and the real memory of cards whose memory HAMi scales"),
 )

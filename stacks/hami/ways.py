@@ -24,11 +24,12 @@ from stacks.hami.pods import GPU_MEMORY, NAME
 from stacks.hami.records import ALLOCATED, REGISTER, register
 from stacks.hami.vendors import Vendor, vendors_of
 from stacks.shared.ways import best, blocks, counted, full, shared
+from wording.said import gettext_noop
 
 CORDON = "hami.io/device-cordon"
 #: Cards that HAMi cuts into MIG instances, in a register of either form.
 _CUT = re.compile(r'"mode":\s*"mig"|,mig(?=[,:]|$)')
-_RULE = (
+_RULE = gettext_noop(
     "Each requested card is a different card with the requested memory. A card fits if it is healthy, not cordoned, "
     "has a free slot, enough memory, and free cores. Without an amount of memory, all memory of the card is "
     "requested. HAMi fills nodes one by one (binpack) and spreads pods over the cards of a node (spread). "
@@ -45,7 +46,7 @@ class _Part(NamedTuple):
 
 def way(counted_as: Callable[[Node], str]) -> Way:
     """counted_as: what the slots of NVIDIA's cards are called on a node."""
-    return Way(NAME, "HAMi", _RULE, _rule(counted_as), counts_holds=True)
+    return Way(NAME, gettext_noop("HAMi"), _RULE, _rule(counted_as), counts_holds=True)
 
 
 def _rule(counted_as: Callable[[Node], str]) -> Rule:

@@ -37,7 +37,7 @@ from stacks.koordinator.agent import MODEL as _MODEL
 from stacks.koordinator.agent import SOURCE, Reported, reported
 from stacks.koordinator.agent import findings as of_device
 from stacks.shared.holding import held, warning
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "koordinator"
 #: Of the device plugin; pods that ask for it are recorded as well.
@@ -320,7 +320,7 @@ STACK = Stack(
     divides=(_WHOLE,),
     in_bytes=(_BYTES,),
     concerns=lambda context: context.device is not None,
-    devices_for="the cards that the Koordinator agents report, and their health",
+    devices_for=gettext_noop("the cards that the Koordinator agents report, and their health"),
     node_labels=NodeLabels(prefixes=("node.koordinator.sh/gpu",), model=first((_MODEL,), text)),
     kept=Kept(pod_annotations=(ALLOCATED,)),
 )

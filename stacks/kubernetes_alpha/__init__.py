@@ -31,7 +31,7 @@ from stacks.engine.stack import NodeLabels, Stack
 from stacks.engine.versions import plain_version
 from stacks.kubernetes_alpha.setup import SETUP
 from stacks.shared.ways import whole_cards
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME = "kubernetes-alpha"
 RESOURCE = "alpha.kubernetes.io/nvidia-gpu"
@@ -150,6 +150,6 @@ STACK = Stack(
     node_labels=NodeLabels(
         prefixes=("alpha.kubernetes.io/",), naming=(_NAME_LABEL,), model=first((_NAME_LABEL,), model_name)
     ),
-    ways=(whole_cards("Alpha GPU resource, whole cards", NAME, (RESOURCE,)),),
+    ways=(whole_cards(gettext_noop("Alpha GPU resource, whole cards"), NAME, (RESOURCE,)),),
     setup=SETUP,
 )

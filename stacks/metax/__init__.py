@@ -17,6 +17,7 @@ from stacks.metax.parts import ALLOCATED, CORES, DOMAIN, MEMORY, NAME, PARTS, RE
 from stacks.shared.counted import cards
 from stacks.shared.named import free
 from stacks.shared.ways import whole_cards
+from wording.said import gettext_noop
 
 GPU = f"{DOMAIN}gpu"
 _OF_PARTS = (PARTS, MEMORY, CORES)
@@ -50,5 +51,5 @@ STACK = Stack(
     in_bytes=(MEMORY,),
     resource_prefixes=(DOMAIN,),
     kept=Kept(pod_annotations=(ALLOCATED,), node_annotations=(REGISTER,)),
-    ways=(whole_cards("MetaX GPU extensions, whole cards", NAME, (GPU,)),),
+    ways=(whole_cards(gettext_noop("MetaX GPU extensions, whole cards"), NAME, (GPU,)),),
 )

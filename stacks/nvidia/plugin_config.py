@@ -28,7 +28,7 @@ from stacks.nvidia.gfd import PREFIX
 from stacks.shared.plugin_daemonsets import File, containers, file_at, of, option
 from stacks.shared.plugin_settings import BAD, LATE, Stated, started_at, unread
 from stacks.shared.yaml_text import Read, mapping, read, sequence, word
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 NAME, PLUGIN, DISCOVERY = "nvidia", "device-plugin", "gpu-feature-discovery"
 LABEL = "nvidia.com/device-plugin.config"
@@ -172,5 +172,7 @@ def _shared(config: Read) -> Shared | None:
 
 
 CONFIG_MAPS = ConfigMaps(
-    wanted=_wanted, kept=_kept, read_for="the number of shares per card of the NVIDIA plugin, if no label reports it"
+    wanted=_wanted,
+    kept=_kept,
+    read_for=gettext_noop("the number of shares per card of the NVIDIA plugin, if no label reports it"),
 )

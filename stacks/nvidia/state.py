@@ -11,7 +11,7 @@ from stacks.engine.names import labels_of
 from stacks.engine.stack import Entry, Labels
 from stacks.nvidia.gfd import INVALID, MIG_CONFIG, MIG_STATE
 from stacks.nvidia.gfd import read as read_labels
-from wording.said import sentence
+from wording.said import gettext_noop, sentence
 
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
 #: A node that the operator leaves out of upgrades.
@@ -24,16 +24,24 @@ _CHANGING = frozenset(("pending", "rebooting"))
 
 FINDINGS = {
     "driver-upgrade": Entry(
-        "Driver upgrade not finished",
+        gettext_noop("Driver upgrade not finished"),
         WARNING,
-        "The GPU Operator is upgrading the driver of the node, or the upgrade failed. The device plugin is paused.",
-        "Wait until the upgrade is done. If it failed or is stuck, check the driver pod and the log of the GPU Operator.",
+        gettext_noop(
+            "The GPU Operator is upgrading the driver of the node, or the upgrade failed. The device plugin is paused."
+        ),
+        gettext_noop(
+            "Wait until the upgrade is done. If it failed or is stuck, check the driver pod and the log of the GPU Operator."
+        ),
     ),
     "mig-config": Entry(
-        "MIG layout not ready",
+        gettext_noop("MIG layout not ready"),
         WARNING,
-        "The MIG layout of the node is changing, could not be applied, or does not fit the strategy of the device plugin.",
-        "Check the log of the MIG manager, the label nvidia.com/mig.config and the MIG strategy of the plugin.",
+        gettext_noop(
+            "The MIG layout of the node is changing, could not be applied, or does not fit the strategy of the device plugin."
+        ),
+        gettext_noop(
+            "Check the log of the MIG manager, the label nvidia.com/mig.config and the MIG strategy of the plugin."
+        ),
     ),
 }
 

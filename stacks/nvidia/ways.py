@@ -12,12 +12,13 @@ from stacks.engine.fitting import Answer, Piece, Spot, Want, Way
 from stacks.nvidia import mig
 from stacks.nvidia.layout import GPU, RESOURCES
 from stacks.shared.ways import best, counted, offered, shares_of_cards, whole_cards
+from wording.said import gettext_noop
 
-_SLICES = (
+_SLICES = gettext_noop(
     "The Kubernetes scheduler counts slices: the node needs as many free slices of one profile as requested. gpudash "
     "picks the smallest profile with enough memory. Slices that a new MIG layout could create do not count."
 )
-_SHARES = (
+_SHARES = gettext_noop(
     "A share is one of several on the same card. Several shares may be on one card, so request only one. With MPS "
     "each share has an equal part of the memory. With time-slicing memory is not metered and cannot be requested."
 )
@@ -50,7 +51,7 @@ def _shared(resource: str, context: Context) -> bool:
 
 
 WAYS: tuple[Way, ...] = (
-    whole_cards("NVIDIA device plugin, whole cards", "nvidia", (GPU,)),
-    Way("nvidia-mig", "NVIDIA device plugin, MIG slices", _SLICES, _slices),
-    shares_of_cards("NVIDIA device plugin, shares of a card", "nvidia-shared", _shared, _SHARES),
+    whole_cards(gettext_noop("NVIDIA device plugin, whole cards"), "nvidia", (GPU,)),
+    Way("nvidia-mig", gettext_noop("NVIDIA device plugin, MIG slices"), _SLICES, _slices),
+    shares_of_cards(gettext_noop("NVIDIA device plugin, shares of a card"), "nvidia-shared", _shared, _SHARES),
 )

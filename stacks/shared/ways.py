@@ -14,8 +14,9 @@ from stacks.engine import fitting
 from stacks.engine.base import MEMORY, PARTS, SHARES, WHOLE, Context
 from stacks.engine.fitting import Answer, Piece, Spot, Want, Way
 from stacks.engine.offers import offer
+from wording.said import gettext_noop
 
-WHOLE_CARDS = (
+WHOLE_CARDS = gettext_noop(
     "The Kubernetes scheduler counts devices: the node needs as many free devices as requested. The device plugin "
     "allocates any healthy card, always as a whole card. Memory cannot be requested, so every card of the node must "
     "be large enough."
@@ -139,7 +140,7 @@ def shared(want: Want, spot: Spot, cards: list[Piece], resource: str) -> Answer:
     return Answer(limits={resource: 1}, notes=tuple(notes))
 
 
-SHARES_OF_CARDS = (
+SHARES_OF_CARDS = gettext_noop(
     "Each card is offered several times, and memory is not metered. Request one share at a time and no amount of "
     "memory, because several shares may be on the same card."
 )

@@ -20,6 +20,7 @@ from stacks.engine.stack import ConfigMaps
 from stacks.shared.plugin_daemonsets import of, option
 from stacks.shared.yaml_text import mapping, read, word
 from stacks.volcano.register import Registered
+from wording.said import gettext_noop
 
 NAME, PLUGIN = "volcano", "volcano-device-plugin"
 MAP, NAMESPACES = "volcano-vgpu-device-config", ("kube-system", "volcano-system")
@@ -75,5 +76,5 @@ def _kept(found: ConfigMap, keys: tuple[str, ...]) -> dict[str, str]:
 CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
-    read_for="the memory unit of Volcano, if no label reports the memory of the cards",
+    read_for=gettext_noop("the memory unit of Volcano, if no label reports the memory of the cards"),
 )

@@ -15,10 +15,11 @@ from stacks.engine.names import annotations_of
 from stacks.shared.ways import blocks, full
 from stacks.volcano.register import REGISTER, register
 from stacks.volcano.vgpu import MEMORY_UNITS, NAME, NUMBER
+from wording.said import gettext_noop
 
 #: Cards that are cut into MIG instances.
 _CUT = re.compile(r",\s*mig\s*(?=:|$)")
-_RULE = (
+_RULE = gettext_noop(
     "Each virtual GPU is on a different card with the requested memory. A card fits if it is healthy, has a free "
     "slot, enough memory, and free cores. Pods must use Volcano as their scheduler."
 )
@@ -49,4 +50,4 @@ def _place(want: Want, spot: Spot) -> Answer | None:
     return msgspec.structs.replace(answer, limits={NUMBER: want.cards, **memory})
 
 
-WAYS = (Way(NAME, "Volcano, virtual GPUs", _RULE, _place, counts_holds=True),)
+WAYS = (Way(NAME, gettext_noop("Volcano, virtual GPUs"), _RULE, _place, counts_holds=True),)

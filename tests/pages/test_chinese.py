@@ -18,12 +18,19 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation.template import templatize
 
+from exporters import xid
+from exporters.conditions.known import EKS_REASONS, KNOWN, NVSENTINEL
+from exporters.engine.problems import CODES
 from gpudash.config.external_accounts import Issuer
 from inventory.catalogue import CATALOGUE
+from inventory.health import judge, of_labels, of_plugins, of_signs
+from inventory.health.words import ACTIONS, SOURCES
 from inventory.models import Card, Cluster
-from pages.words.catalogue import ACTIONS, MEANINGS, REFUSALS
 from stacks import STACKS
+from stacks.dra import told as dra_told
+from stacks.engine import told
 from tests.cast import PASSWORD, make_token, make_user, signed_in
+from tests.exporters.test_conditions import NAMES, read
 from tests.factories import make_finding, make_node, make_pending_pod, make_unreadable
 from tests.packages import sources
 from tests.pages.reading import get
@@ -133,13 +140,35 @@ def test_what_suites_say_is_marked_to_be_translated() -> None:
     assert said | {one.headline for one in reasons().values()} <= marked
 
 
-def test_findings_have_their_meanings_and_actions_among_those_to_translate() -> None:
-    assert set(MEANINGS) == {entry.meaning for entry in CATALOGUE.values()}
-    assert set(ACTIONS) == {entry.action for entry in CATALOGUE.values()}
+def declared() -> dict[str, set[str]]:
+    """What stacks, exporters and findings declare for people to read, by kind."""
+    findings, ways = CATALOGUE.values(), [way for stack in STACKS for way in stack.ways]
+    tables = (of_plugins.SAYS, of_signs.SAYS, judge.SAYS, told.SAYS, dra_told.SAYS)
+    conditions = [*KNOWN.values(), *NVSENTINEL.values()]
+    return {
+        "findings": {text for one in findings for text in (one.title, one.meaning, one.action)},
+        "refusals of schedulers": {
+            text for stack in STACKS for one in stack.refusals for text in (one.says, one.action)
+        },
+        "what is read of clusters": {
+            text for stack in STACKS for text in (stack.daemonsets_for, stack.devices_for, stack.terminating)
+        }
+        | {stack.config_maps.read_for for stack in STACKS if stack.config_maps is not None},
+        "ways": {text for way in ways for text in (way.label, way.rule)},
+        "health": {text for table in tables for text in table.values()} | set(of_labels.SAYS),
+        "Xids": {one.title for one in xid.XIDS.values()},
+        "conditions": {text for one in conditions for text in (one.headline, one.fine)}
+        | {one[1] for one in EKS_REASONS}
+        | {one.headline for name in NAMES for one in read(name)},
+        "what to do": set(ACTIONS.values()) | set(SOURCES.values()),
+        "exporters": set(CODES.values()),
+    }
 
 
-def test_what_schedulers_of_systems_say_is_among_what_to_translate() -> None:
-    assert set(REFUSALS) == {text for stack in STACKS for one in stack.refusals for text in (one.says, one.action)}
+@pytest.mark.parametrize("kind", sorted(declared()))
+def test_what_is_declared_is_marked_to_be_translated(kind: str) -> None:
+    marked = {text for text, _where in marked_in_code()}
+    assert declared()[kind] - marked - {""} == set()
 
 
 @pytest.fixture
