@@ -1,6 +1,6 @@
 """What the cards of a node are: model and memory, and who says so.
 
-Sources, best first: the administrator's annotation, then labels in the order of `stacks.MODULES`. A label that
+Sources, best first: the administrator's annotation, then labels in the order of `stacks.DECLARED`. A label that
 cannot be read gives None. Where a machine has a part of a card only, labels that speak of the whole card lose to it. Must not know
 how the cards are given out.
 """

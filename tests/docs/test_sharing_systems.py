@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stacks import MODULES, STACKS
+from stacks import DECLARED, STACKS
 from stacks.engine.registry import registry
 from stacks.engine.stack import Recognised, Stack
 from tests.docs.reading import ROOT, table_rows
@@ -19,6 +19,10 @@ from tests.stacks import golden_case
 
 DEVELOP, PACKAGE = ROOT / "docs" / "develop.md", ROOT / "stacks"
 NAMES = [stack.name for stack in STACKS]
+#: Modules and packages of the folder that are no machinery.
+MODULES = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()} - {
+    *("__init__", "engine", "shared", "__pycache__"),
+}
 
 
 def section() -> str:
@@ -29,7 +33,7 @@ def section() -> str:
 
 def declared() -> dict[str, Recognised]:
     """Name of each module → its declaration."""
-    modules = {name: importlib.import_module(f"stacks.{name}") for name in MODULES}
+    modules = {name: importlib.import_module(f"stacks.{name}") for name in sorted(MODULES)}
     return {name: getattr(module, "STACK", None) or module.RECOGNISED for name, module in modules.items()}
 
 
@@ -45,10 +49,8 @@ def test_the_files_that_it_names_exist() -> None:
 
 
 def test_every_module_is_registered() -> None:
-    apart = {"__init__", "engine", "shared", "__pycache__"}
-    found = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert found - apart == set(MODULES)
-    assert len(MODULES) == len(set(MODULES))
+    assert {id(one) for one in declared().values()} == {id(one) for one in DECLARED}
+    assert len(DECLARED) == len(MODULES)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +98,7 @@ def words(module: str, declaration: Recognised) -> set[str]:
     return {module, declaration.name, *([declaration.label] if " " not in declaration.label else [])}
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", sorted(MODULES))
 def test_no_system_is_named_in_the_inventory_outside_its_own_module(module: str) -> None:
     known = declared()
     mine = domains(known[module])

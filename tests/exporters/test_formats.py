@@ -2,111 +2,77 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from exporters import ALLOCATIONS, FORMATS, MEASURES, MODULES, Format, recognise, selector
-from exporters.engine.format import Gauge
-from exporters.engine.registration import BadFormat, load
-
-BY_NAME = {format.name: format for format in FORMATS}
-WHOLE = """
+import exporters
+from exporters import ALLOCATIONS, FORMATS, MEASURES, Format, recognise, selector
 from exporters.engine import measures as m
 from exporters.engine import takes
-from exporters.engine.format import Format, Gauge, Identity, Special
+from exporters.engine.format import Gauge, Identity
 from exporters.engine.holders import NoHolders, PodLabels
+from tests.exporters.declared import check
 
-GOOD = dict(name="acme", label="Acme", metrics={"acme_used": Gauge(m.MEMORY_USED)}, identity=Identity(uuid=("UUID",)),
-            marks=frozenset(("acme_used",)), verified="1.0")
-"""
-Make = Callable[..., str]
-
-
-@pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Writes a module of the package `others`; returns its name."""
-    package = tmp_path / "others"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def write(declaration: str, name: str = "acme") -> str:
-        (package / f"{name}.py").write_text(f"{WHOLE}\n{declaration}\n")
-        return name
-
-    yield write
-    for name in [name for name in sys.modules if name.split(".")[0] == "others"]:
-        del sys.modules[name]
+BY_NAME = {format.name: format for format in FORMATS}
+Changes = dict[str, Any]
+GOOD: Changes = {
+    "name": "acme",
+    "label": "Acme",
+    "metrics": {"acme_used": Gauge(m.MEMORY_USED)},
+    "identity": Identity(uuid=("UUID",)),
+    "marks": frozenset(("acme_used",)),
+    "verified": "1.0",
+}
 
 
-def test_what_a_module_declares_is_found(make: Make) -> None:
-    (found,) = load("others", [make("FORMAT = Format(**GOOD)")])
-    assert isinstance(found, Format)
-    assert (found.name, found.measures) == ("acme", {"memory_used"})
+def test_all_formats_are_whole() -> None:
+    check({format.name: format for format in FORMATS})
 
 
 @pytest.mark.parametrize(
-    ("declaration", "said"),
+    ("changes", "said"),
     [
-        ("", "others.acme: FORMAT must be a Format"),
-        ("FORMAT = GOOD", "others.acme: FORMAT must be a Format"),
-        *(
-            (f'GOOD.pop("{field}")\nFORMAT = Format(**GOOD)', f"others.acme: .*{field}")
-            for field in ("name", "label", "metrics", "identity", "marks", "verified")
-        ),
-        ('GOOD["colour"] = "red"\nFORMAT = Format(**GOOD)', "others.acme: .*colour"),
-        ('GOOD["name"] = "Acme Exporter"\nFORMAT = Format(**GOOD)', "FORMAT.name must be words"),
-        ('GOOD["label"] = " "\nFORMAT = Format(**GOOD)', "FORMAT.label must be a text"),
-        ('GOOD["verified"] = ""\nFORMAT = Format(**GOOD)', "FORMAT.verified must be a text"),
-        ('GOOD["metrics"] = {}\nFORMAT = Format(**GOOD)', "FORMAT.metrics must be metrics by name"),
-        (
-            'GOOD["metrics"] = {"acme_used": m.MEMORY_USED}\nFORMAT = Format(**GOOD)',
-            r"FORMAT.metrics\['acme_used'\] must be a Gauge",
-        ),
-        ('GOOD["metrics"] = {"acme_used": Gauge("memory")}\nFORMAT = Format(**GOOD)', r"\.measure must be a Measure"),
-        ('GOOD["metrics"] |= {"acme used": Gauge(m.POWER)}\nFORMAT = Format(**GOOD)', "which is no name of a metric"),
-        ('GOOD["metrics"] = {"acme_info": takes.describes()}\nFORMAT = Format(**GOOD)', "must give a measure at least"),
-        ('GOOD["identity"] = Identity(model=("m",))\nFORMAT = Format(**GOOD)', "FORMAT.identity must have a label"),
-        ('GOOD["marks"] = frozenset()\nFORMAT = Format(**GOOD)', "FORMAT.marks must name a metric at least"),
-        ('GOOD["marks"] = ("acme_used",)\nFORMAT = Format(**GOOD)', "FORMAT.marks must be a frozenset"),
-        ('GOOD["shared"] = GOOD["marks"]\nFORMAT = Format(**GOOD)', "which is in FORMAT.shared and marks nothing"),
-        ('GOOD["pods"] = PodLabels(pod=("a", "b"))\nFORMAT = Format(**GOOD)', "FORMAT.pods must have as many"),
-        (
-            'GOOD["no_holders"] = NoHolders(others="(")\nFORMAT = Format(**GOOD)',
-            "FORMAT.no_holders must be NoHolders",
-        ),
-        ('GOOD["finish"] = "no"\nFORMAT = Format(**GOOD)', "FORMAT.finish must be a function or None"),
-        ('GOOD["bare"] = 1\nFORMAT = Format(**GOOD)', "FORMAT.bare must be True or False"),
+        ({"name": "Acme Exporter"}, "FORMAT.name must be words"),
+        ({"label": " "}, "FORMAT.label must be a text"),
+        ({"verified": ""}, "FORMAT.verified must be a text"),
+        ({"metrics": {}}, "FORMAT.metrics must be metrics by name"),
+        ({"metrics": {"acme_used": m.MEMORY_USED}}, r"FORMAT.metrics\['acme_used'\] must be a Gauge"),
+        ({"metrics": {"acme_used": Gauge("memory")}}, r"\.measure must be a Measure"),
+        ({"metrics": GOOD["metrics"] | {"acme used": Gauge(m.POWER)}}, "which is no name of a metric"),
+        ({"metrics": {"acme_info": takes.describes()}}, "must give a measure at least"),
+        ({"identity": Identity(model=("m",))}, "FORMAT.identity must have a label"),
+        ({"marks": frozenset()}, "FORMAT.marks must name a metric at least"),
+        ({"marks": ("acme_used",)}, "FORMAT.marks must be a frozenset"),
+        ({"shared": GOOD["marks"]}, "which is in FORMAT.shared and marks nothing"),
+        ({"pods": PodLabels(pod=("a", "b"))}, "FORMAT.pods must have as many"),
+        ({"no_holders": NoHolders(others="(")}, "FORMAT.no_holders must be NoHolders"),
+        ({"finish": "no"}, "FORMAT.finish must be a function or None"),
+        ({"bare": 1}, "FORMAT.bare must be True or False"),
     ],
 )
-def test_what_is_missing_or_wrong_is_named_with_its_module(make: Make, declaration: str, said: str) -> None:
-    with pytest.raises(BadFormat, match=said):
-        load("others", [make(declaration)])
+def test_what_is_missing_or_wrong_is_named(changes: Changes, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check({"acme": Format(**GOOD | changes)})
 
 
-def test_a_module_that_is_not_there_is_named() -> None:
-    with pytest.raises(BadFormat, match=r"exporters\.nowhere: No module named"):
-        load("exporters", ["nowhere"])
-
-
-def test_two_formats_have_names_and_marks_of_their_own(make: Make) -> None:
-    make("FORMAT = Format(**GOOD)")
-    with pytest.raises(BadFormat, match=r"others\.other: name 'acme' is that of others\.acme"):
-        load("others", ["acme", make("FORMAT = Format(**GOOD)", "other")])
-    with pytest.raises(BadFormat, match=r"others\.third: marks 'acme_used' is that of others\.acme"):
-        load("others", ["acme", make('GOOD["name"] = "third"\nFORMAT = Format(**GOOD)', "third")])
+def test_two_formats_have_names_and_marks_of_their_own() -> None:
+    first = Format(**GOOD)
+    with pytest.raises(AssertionError, match="other: name 'acme' is that of acme"):
+        check({"acme": first, "other": Format(**GOOD)})
+    with pytest.raises(AssertionError, match="third: marks 'acme_used' is that of acme"):
+        check({"acme": first, "third": Format(**GOOD | {"name": "third"})})
 
 
 def test_every_module_of_the_package_is_registered_or_machinery() -> None:
-    import exporters
-
     folder = Path(exporters.__file__).parent
     found = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert found - {"__init__", "engine", "shared", "xid", "conditions"} == set(MODULES)
-    assert len(MODULES) == len(set(MODULES)) == len(FORMATS)
+    modules = sorted(found - {"__init__", "engine", "shared", "xid", "conditions"})
+    declared = [import_module(f"exporters.{name}").FORMAT for name in modules]
+    assert {id(one) for one in declared} == {id(one) for one in FORMATS}
+    assert len(declared) == len(FORMATS)
 
 
 def test_every_measure_is_given_by_some_format() -> None:

@@ -1,11 +1,10 @@
-"""Reads the declarations of modules and refuses those that lack what they must have, by module and attribute."""
+"""What a module of a stack must declare, and what only one may have."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from stacks.engine.components import FURTHER_KEYS, LABEL_KEYS
 from stacks.engine.fitting import Way
@@ -14,40 +13,16 @@ from stacks.engine.software.base import SoftwareOf
 from stacks.engine.stack import Components, ConfigMaps, Entry, Kept, NodeLabels, Recognised, Refusal, Report, Stack
 
 
-class BadDeclaration(Exception):
-    """A module of a stack does not declare what it must; the text names the module and the attribute."""
-
-
-def load(package: str, names: Iterable[str]) -> tuple[Recognised, ...]:
-    """The declarations of these modules of a package, in order. Raises BadDeclaration."""
-    found: dict[str, Recognised] = {}
-    for name in names:
-        path = f"{package}.{name}"
-        declared = _declared(path)
-        for before, other in found.items():
-            _check_apart(path, declared, before, other)
-        found[path] = declared
-    return tuple(found.values())
-
-
-def _declared(path: str) -> Recognised:
-    try:
-        module = importlib.import_module(path)
-    except TypeError as error:
-        # A field of the declaration that has no default was left out: the text of Python names it.
-        raise BadDeclaration(f"{path}: {error}") from error
-    except ModuleNotFoundError as error:
-        raise BadDeclaration(f"{path}: {error}") from error
-    stack, recognised = getattr(module, "STACK", None), getattr(module, "RECOGNISED", None)
-    if isinstance(stack, Stack):
-        _check(path, "STACK", stack, _STACK)
-        _check_components(path, stack)
-        return stack
-    if stack is None and isinstance(recognised, Recognised):
-        _check(path, "RECOGNISED", recognised, _RECOGNISED)
-        _check_components(path, recognised)
-        return recognised
-    raise BadDeclaration(f"{path}: STACK must be a Stack (or RECOGNISED a Recognised, where nothing is read)")
+def check(declared: Mapping[str, Recognised]) -> None:
+    """declared: module → its declaration. Raises AssertionError, which names the module and the attribute."""
+    before: dict[str, Recognised] = {}
+    for path, one in declared.items():
+        attribute, checks = ("STACK", _STACK) if isinstance(one, Stack) else ("RECOGNISED", _RECOGNISED)
+        _check(path, attribute, one, checks)
+        _check_components(path, one)
+        for other in before:
+            _check_apart(path, one, other, before[other])
+        before[path] = one
 
 
 def _text(value: object) -> bool:
@@ -129,13 +104,13 @@ def _check(path: str, attribute: str, declared: Recognised, checks: _Checks) -> 
     for field in dataclasses.fields(declared):
         good, wanted = checks[field.name]
         if not good(getattr(declared, field.name)):
-            raise BadDeclaration(f"{path}: {attribute}.{field.name} must be {wanted}")
+            raise AssertionError(f"{path}: {attribute}.{field.name} must be {wanted}")
     if isinstance(declared, Stack) and not declared.resources and declared.concerns is None:
         wanted = "must be a tuple with the name of a resource at least, unless there is a function `concerns`"
-        raise BadDeclaration(f"{path}: {attribute}.resources {wanted}")
+        raise AssertionError(f"{path}: {attribute}.resources {wanted}")
     for wanted in ("marks", "counts_here"):
         if getattr(declared, "takes", ()) and getattr(declared, wanted, None) is None:
-            raise BadDeclaration(
+            raise AssertionError(
                 f"{path}: {attribute}.{wanted} must be a function, since {attribute}.takes names resources"
             )
 
@@ -145,14 +120,14 @@ def _check_components(path: str, stack: Recognised) -> None:
     strange = [key for key in (*parts.by_label, *parts.by_ending) if key not in LABEL_KEYS]
     strange += [key for key, _ in parts.divided.values() if key not in FURTHER_KEYS]
     if strange:
-        raise BadDeclaration(
+        raise AssertionError(
             f"{path}: components have the key {strange[0]!r}, which is none of LABEL_KEYS or FURTHER_KEYS"
         )
     known = {part for values in (*parts.by_label.values(), *parts.by_ending.values()) for part in values.values()}
     for name in ("device_plugins", "daemonsets", "commands"):
         unknown = [part for part in getattr(parts, name) if part not in known]
         if unknown:
-            raise BadDeclaration(f"{path}: STACK.components.{name} names {unknown[0]!r}, which by_label does not")
+            raise AssertionError(f"{path}: STACK.components.{name} names {unknown[0]!r}, which by_label does not")
 
 
 def _pairs(stack: Recognised) -> set[str]:
@@ -179,4 +154,4 @@ def _check_apart(path: str, declared: Recognised, before: str, other: Recognised
         same["ways"] = {way.name for way in declared.ways} & {way.name for way in other.ways}
     for attribute, shared in same.items():
         if shared:
-            raise BadDeclaration(f"{path}: {attribute} {sorted(shared)[0]!r} is that of {before}")
+            raise AssertionError(f"{path}: {attribute} {sorted(shared)[0]!r} is that of {before}")

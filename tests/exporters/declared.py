@@ -1,10 +1,9 @@
-"""Reads the declarations of modules and refuses those that lack what they must have, by module and attribute."""
+"""What a format of an exporter must declare, and what only one may have."""
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from exporters.engine.format import Format, Gauge, Identity, Special, Target
 from exporters.engine.holders import NoHolders, PodLabels
@@ -15,28 +14,14 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 
-class BadFormat(Exception):
-    """A module of a format does not declare what it must; the text names the module and the attribute."""
-
-
-def load(package: str, names: Iterable[str]) -> tuple[Format, ...]:
-    """The formats of these modules of a package, in order. Raises BadFormat."""
-    found: dict[str, Format] = {}
-    for name in names:
-        path = f"{package}.{name}"
-        try:
-            module = importlib.import_module(path)
-        except (TypeError, ModuleNotFoundError) as error:
-            # A field of the declaration that has no default was left out, or the module is not there: the text names it.
-            raise BadFormat(f"{path}: {error}") from error
-        declared = getattr(module, "FORMAT", None)
-        if not isinstance(declared, Format):
-            raise BadFormat(f"{path}: FORMAT must be a Format")
-        _check(path, declared)
-        for before, other in found.items():
-            _check_apart(path, declared, before, other)
-        found[path] = declared
-    return tuple(found.values())
+def check(declared: Mapping[str, Format]) -> None:
+    """declared: module → its format. Raises AssertionError, which names the module and the attribute."""
+    before: dict[str, Format] = {}
+    for name, one in declared.items():
+        _check(name, one)
+        for other in before:
+            _check_apart(name, one, other, before[other])
+        before[name] = one
 
 
 def _text(value: object) -> bool:
@@ -98,32 +83,32 @@ def _check(path: str, declared: Format) -> None:
     for attribute in declared.__struct_fields__:
         good, wanted = _CHECKS[attribute]
         if not good(getattr(declared, attribute)):
-            raise BadFormat(f"{path}: FORMAT.{attribute} must be {wanted}")
+            raise AssertionError(f"{path}: FORMAT.{attribute} must be {wanted}")
     for name, metric in declared.metrics.items():
         if not isinstance(metric, Gauge | Special):
-            raise BadFormat(f"{path}: FORMAT.metrics[{name!r}] must be a Gauge or a Special")
+            raise AssertionError(f"{path}: FORMAT.metrics[{name!r}] must be a Gauge or a Special")
         if isinstance(metric, Gauge) and not isinstance(metric.measure, Measure):
-            raise BadFormat(f"{path}: FORMAT.metrics[{name!r}].measure must be a Measure")
+            raise AssertionError(f"{path}: FORMAT.metrics[{name!r}].measure must be a Measure")
         if not declared.bare and not _METRIC.fullmatch(name):
-            raise BadFormat(f"{path}: FORMAT.metrics has {name!r}, which is no name of a metric")
+            raise AssertionError(f"{path}: FORMAT.metrics has {name!r}, which is no name of a metric")
     if not declared.marks:
-        raise BadFormat(f"{path}: FORMAT.marks must name a metric at least, by which the exporter is recognised")
+        raise AssertionError(f"{path}: FORMAT.marks must name a metric at least, by which the exporter is recognised")
     if not declared.measures:
-        raise BadFormat(f"{path}: FORMAT.metrics must give a measure at least")
+        raise AssertionError(f"{path}: FORMAT.metrics must give a measure at least")
     identity = declared.identity
     if not (identity.uuid or identity.serial or identity.pci or identity.index):
-        raise BadFormat(f"{path}: FORMAT.identity must have a label that names a card")
+        raise AssertionError(f"{path}: FORMAT.identity must have a label that names a card")
     if len({len(declared.pods.pod), len(declared.pods.namespace), len(declared.pods.container)}) != 1:
-        raise BadFormat(f"{path}: FORMAT.pods must have as many names of pods as of namespaces and containers")
+        raise AssertionError(f"{path}: FORMAT.pods must have as many names of pods as of namespaces and containers")
     both = declared.marks & declared.shared
     if both:
-        raise BadFormat(f"{path}: FORMAT.marks has {min(both)!r}, which is in FORMAT.shared and marks nothing")
+        raise AssertionError(f"{path}: FORMAT.marks has {min(both)!r}, which is in FORMAT.shared and marks nothing")
 
 
 def _check_apart(path: str, declared: Format, before: str, other: Format) -> None:
     """What only one may have: the name, the marks."""
     if declared.name == other.name:
-        raise BadFormat(f"{path}: name {declared.name!r} is that of {before}")
+        raise AssertionError(f"{path}: name {declared.name!r} is that of {before}")
     same = declared.marks & other.marks
     if same:
-        raise BadFormat(f"{path}: marks {min(same)!r} is that of {before}")
+        raise AssertionError(f"{path}: marks {min(same)!r} is that of {before}")
