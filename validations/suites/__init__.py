@@ -1,41 +1,56 @@
-"""Validation suites, one module each, and their registry. `engine` is the machinery, `families` how each sharing system gives a run a
-card, `shared` what several suites have in common.
+"""Validation suites, one module each, and their registry. `engine` is the machinery, `families` how each stack gives a run a card,
+`shared` what several suites have in common.
 
-To add a suite is to add its module and to name it in `MODULES`; docs/develop.md has the whole list. Nothing here imports Django or
-does I/O beyond importing its own modules.
+To add a suite is to add its module and its line in SUITES; docs/develop.md has the whole list. Nothing here imports Django or does
+I/O beyond importing its own modules.
 """
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from validations.suites import families
-from validations.suites.engine import placement
+# First: a suite that asks which families have an API finds them.
+import validations.suites.families  # noqa: F401
+
+# isort: split
+from validations.suites import (
+    cuda_devicequery,
+    cuda_montecarlo,
+    cuda_nbody,
+    cuda_vectoradd,
+    dcgm_diag,
+    directx_device_discovery,
+    directx_directml,
+    directx_ffmpeg,
+    directx_opencl_enum,
+    directx_vulkaninfo,
+    nccl_allreduce,
+    nvidia_smi,
+    winml_tinyyolov2,
+)
 from validations.suites.engine.base import Suite
 from validations.suites.engine.reason_words import ReasonWords
 from validations.suites.engine.reasons import REASONS
-from validations.suites.engine.registration import load, load_families, reasons_of
 
-#: The modules of this package that are suites. A suite's id is the name of its module with "-" for "_".
-MODULES = (
-    "cuda_devicequery",
-    "cuda_montecarlo",
-    "cuda_nbody",
-    "cuda_vectoradd",
-    "dcgm_diag",
-    "directx_device_discovery",
-    "directx_directml",
-    "directx_ffmpeg",
-    "directx_opencl_enum",
-    "directx_vulkaninfo",
-    "nccl_allreduce",
-    "nvidia_smi",
-    "winml_tinyyolov2",
+#: A suite's id is the name of its module with "-" for "_".
+SUITES: tuple[Suite, ...] = (
+    cuda_devicequery.SUITE,
+    cuda_montecarlo.SUITE,
+    cuda_nbody.SUITE,
+    cuda_vectoradd.SUITE,
+    dcgm_diag.SUITE,
+    directx_device_discovery.SUITE,
+    directx_directml.SUITE,
+    directx_ffmpeg.SUITE,
+    directx_opencl_enum.SUITE,
+    directx_vulkaninfo.SUITE,
+    nccl_allreduce.SUITE,
+    nvidia_smi.SUITE,
+    winml_tinyyolov2.SUITE,
 )
-# Families first: a suite that names one, or asks which have an API, finds them registered.
-placement.registry.populate(load_families(f"{__name__}.families", families.MODULES))
-_SUITES = load(__name__, MODULES)
-_REASONS = reasons_of(REASONS, _SUITES)
+_SUITES = MappingProxyType({suite.id: suite for suite in SUITES})
+_OWN_REASONS = {one.code: one for suite in SUITES for one in suite.reasons}
+_REASONS = MappingProxyType(dict(sorted((REASONS | _OWN_REASONS).items())))
 
 
 def registry() -> MappingProxyType[str, Suite]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
-from types import ModuleType
+from importlib import import_module
 
 import msgspec
 import pytest
@@ -13,47 +11,23 @@ import pytest
 from stacks import owner
 from stacks.engine.base import Context
 from tests.processes import ROOT
-from tests.validations.suites.test_one_module import imported
-from validations.suites import MODULES as SUITES
+from tests.validations.suites.declared import check_families
+from tests.validations.suites.test_one_module import MODULES, imported
 from validations.suites.engine.family import Family
 from validations.suites.engine.placement import registry, with_api
-from validations.suites.engine.registration import FamilyError, load_families
-from validations.suites.families import MODULES
+from validations.suites.families import FAMILIES
 
-PACKAGE = "families_of_a_test"
 FOLDER = ROOT / "validations" / "suites" / "families"
 SOUND = Family(name="mine", os="linux", apis=("cuda",), resources=("example.com/gpu",))
 
 
-def loaded(monkeypatch: pytest.MonkeyPatch, *families: object) -> object:
-    """What becomes of a module `mine` with these FAMILIES."""
-    module = ModuleType(f"{PACKAGE}.mine")
-    module.FAMILIES = families  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, PACKAGE, ModuleType(PACKAGE))
-    monkeypatch.setitem(sys.modules, f"{PACKAGE}.mine", module)
-    return load_families(PACKAGE, ("mine",))
+def test_all_families_are_sound() -> None:
+    check_families(FAMILIES)
 
 
-def test_a_sound_module_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loaded(monkeypatch, SOUND) == (SOUND,)
-
-
-@pytest.mark.parametrize("families", [(), ("a text",), (SOUND, None)])
-def test_a_module_without_families_is_named(monkeypatch: pytest.MonkeyPatch, families: tuple[object, ...]) -> None:
-    with pytest.raises(FamilyError, match=rf"^{PACKAGE}\.mine: .*attribute FAMILIES"):
-        loaded(monkeypatch, *families)
-
-
-def test_an_attribute_that_was_not_given_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / PACKAGE).mkdir()
-    (tmp_path / PACKAGE / "__init__.py").touch()
-    source = 'from validations.suites.engine.family import Family\nFAMILIES = (Family(name="a", os="linux"),)\n'
-    (tmp_path / PACKAGE / "lacking.py").write_text(source)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(FamilyError, match=rf"^{PACKAGE}\.lacking: .*'apis'"):
-        load_families(PACKAGE, ("lacking",))
-    for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
-        del sys.modules[name]
+def test_an_attribute_that_was_not_given_is_named() -> None:
+    with pytest.raises(TypeError, match="apis"):
+        Family(name="a", os="linux")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -70,26 +44,27 @@ def test_an_attribute_that_was_not_given_is_named(tmp_path: Path, monkeypatch: p
         ({"binds": True}, "family mine: names_card is not given, though it binds"),
     ],
 )
-def test_an_attribute_that_makes_no_sense_is_named(
-    monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], words: str
-) -> None:
-    with pytest.raises(FamilyError) as raised:
-        loaded(monkeypatch, msgspec.structs.replace(SOUND, **changes))
-    assert str(raised.value).startswith(f"{PACKAGE}.mine: {words}")
+def test_an_attribute_that_makes_no_sense_is_named(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(AssertionError) as raised:
+        check_families([msgspec.structs.replace(SOUND, **changes)])
+    assert str(raised.value).startswith(words)
 
 
-def test_name_and_resource_are_those_of_one_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(FamilyError, match="name is that of another family"):
-        loaded(monkeypatch, SOUND, SOUND)
+def test_name_and_resource_are_those_of_one_family() -> None:
+    with pytest.raises(AssertionError, match="name is that of another family"):
+        check_families([SOUND, SOUND])
     other = msgspec.structs.replace(SOUND, name="other")
-    with pytest.raises(FamilyError, match=r"resources has example\.com/gpu, which is that of family mine"):
-        loaded(monkeypatch, SOUND, other)
-    assert loaded(monkeypatch, SOUND, msgspec.structs.replace(other, stack="other"))
+    with pytest.raises(AssertionError, match=r"resources has example\.com/gpu, which is that of family mine"):
+        check_families([SOUND, other])
+    check_families([SOUND, msgspec.structs.replace(other, stack="other")])
 
 
-def test_every_module_is_registered_and_is_that_of_a_sharing_system() -> None:
-    assert {path.stem for path in FOLDER.glob("*.py")} - {"__init__"} == set(MODULES)
-    assert set(MODULES) <= {path.stem for path in (ROOT / "stacks").iterdir()}
+def test_every_module_has_its_line_and_is_that_of_a_stack() -> None:
+    modules = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
+    declared = [one for name in modules for one in import_module(f"validations.suites.families.{name}").FAMILIES]
+    assert {one.name for one in declared} == {one.name for one in FAMILIES}
+    assert len(declared) == len(FAMILIES)
+    assert modules <= {path.stem for path in (ROOT / "stacks").iterdir()}
 
 
 def test_every_resource_is_one_that_the_inventory_understands() -> None:
@@ -130,8 +105,8 @@ WORDS = re.compile(
 def test_no_system_is_named_in_the_validations_outside_its_module() -> None:
     """Suites name the families and images that they are made for; the list of suites has their names."""
     package = ROOT / "validations" / "suites"
-    own = {FOLDER, package / "shared", *(package / name for name in SUITES)}
-    apart = {package / "__init__.py", *(package / f"{name}.py" for name in SUITES)}
+    own = {FOLDER, package / "shared", *(package / name for name in MODULES)}
+    apart = {package / "__init__.py", *(package / f"{name}.py" for name in MODULES)}
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in sorted((ROOT / "validations").rglob("*.py"))
@@ -147,7 +122,7 @@ def test_only_the_package_of_the_suites_imports_the_families() -> None:
         str(path.relative_to(ROOT))
         for folder in ("validations", "pages", "api", "resources", "gpudash")
         for path in (ROOT / folder).rglob("*.py")
-        if path != ROOT / "validations" / "suites" / "__init__.py"
+        if path not in (ROOT / "validations" / "suites" / "__init__.py", FOLDER / "__init__.py")
         and any(name.startswith("validations.suites.families") for name in imported(path))
     ]
     assert wrong == []

@@ -1,17 +1,32 @@
-"""The resource families that a run can ask for: one module for each sharing system, of the name that it has in `stacks`.
+"""The resource families that a run can ask for: one module for each stack, of the name that it has in `stacks`.
 
-A module has `FAMILIES`, a tuple of `engine.family.Family`. A system is added by its module and its name in MODULES; suites that need
-an API which one of its families has can run there then. No module imports another, and the engine imports none; `validations.suites`
-registers them.
+A module has `FAMILIES`, a tuple of `engine.family.Family`. A stack is added by its module and its line in FAMILIES; suites that need
+an API which one of its families has can run there then. No module imports another, and the engine imports none.
 """
 
-#: Of two systems that would serve the same resource, as a setting can have it, the first does.
-MODULES = (
-    "gpushare",
-    "hami",
-    "nvidia",
-    "kubernetes_alpha",
-    "directx_alibaba",
-    "directx_microsoft",
-    "directx_tensorworks",
+from __future__ import annotations
+
+from validations.suites.engine.family import Family
+from validations.suites.engine.placement import registry
+from validations.suites.families import (
+    directx_alibaba,
+    directx_microsoft,
+    directx_tensorworks,
+    gpushare,
+    hami,
+    kubernetes_alpha,
+    nvidia,
 )
+
+#: Of two stacks that would serve the same resource, as a setting can have it, the first does.
+FAMILIES: tuple[Family, ...] = (
+    *gpushare.FAMILIES,
+    *hami.FAMILIES,
+    *nvidia.FAMILIES,
+    *kubernetes_alpha.FAMILIES,
+    *directx_alibaba.FAMILIES,
+    *directx_microsoft.FAMILIES,
+    *directx_tensorworks.FAMILIES,
+)
+
+registry.populate(FAMILIES)

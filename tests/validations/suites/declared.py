@@ -1,10 +1,8 @@
-"""Modules become suites and families. What a module lacks is said with its name when gpudash starts, not when it is first used."""
+"""What a suite and a resource family must declare, and what only one may have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
-from types import MappingProxyType, ModuleType
 
 from validations.suites.engine.base import Suite
 from validations.suites.engine.family import Family, names_no_card, no_annotations
@@ -16,63 +14,30 @@ from validations.suites.engine.security import OF_SUITES
 _NEEDED_OPTIONS = ("image", "resource", "deadline_s", "host_memory", "pull_secret")
 
 
-class SuiteError(ImportError):
-    """A module that is no suite. The text names module and attribute."""
-
-
-class FamilyError(ImportError):
-    """A module that declares no resource families. The text names module and attribute."""
-
-
-def load(package: str, names: Iterable[str]) -> MappingProxyType[str, Suite]:
-    """The suites of these modules of the package by id, in the order of their ids. Raises SuiteError."""
-    suites = [_suite(f"{package}.{name}") for name in names]
-    return MappingProxyType({suite.id: suite for suite in sorted(suites, key=lambda one: one.id)})
-
-
-def load_families(package: str, names: Iterable[str]) -> tuple[Family, ...]:
-    """The families of these modules of the package, in the order of the modules. Raises FamilyError."""
-    found: list[Family] = []
-    for name in names:
-        for family in _families(f"{package}.{name}"):
-            if problem := _family_problem(family, found):
-                raise FamilyError(f"{package}.{name}: {problem}")
-            found.append(family)
-    return tuple(found)
-
-
-def reasons_of(known: Mapping[str, ReasonWords], suites: Mapping[str, Suite]) -> MappingProxyType[str, ReasonWords]:
-    """The known reasons and those of the suites, by code. Raises SuiteError when a code is declared twice."""
-    found = dict(known)
-    for suite in suites.values():
+def check_suites(known: Mapping[str, ReasonWords], suites: Mapping[str, Suite]) -> None:
+    """known: reasons of all suites. suites: module → its suite. Raises AssertionError, which names module and attribute."""
+    reasons = set(known)
+    for module, suite in suites.items():
+        if problem := _problem(module, suite):
+            raise AssertionError(f"{module}: {problem}")
         for one in suite.reasons:
-            if one.code in found:
-                raise SuiteError(f"suite {suite.id}: SUITE.reasons declares {one.code}, which is declared elsewhere")
-            found[one.code] = one
-    return MappingProxyType(dict(sorted(found.items())))
+            if one.code in reasons:
+                raise AssertionError(f"{module}: SUITE.reasons declares {one.code}, which is declared elsewhere")
+            reasons.add(one.code)
 
 
-def _imported(name: str, error_type: type[ImportError]) -> ModuleType:
-    try:
-        return import_module(name)
-    except (TypeError, ModuleNotFoundError) as error:
-        # There is no such module, or an attribute that its declaration must have was not given.
-        raise error_type(f"{name}: {error}") from error
+def check_families(families: Iterable[Family]) -> None:
+    """Raises AssertionError, which names the family and the attribute."""
+    found: list[Family] = []
+    for family in families:
+        if problem := _family_problem(family, found):
+            raise AssertionError(problem)
+        found.append(family)
 
 
-def _suite(name: str) -> Suite:
-    module = _imported(name, SuiteError)
-    suite = getattr(module, "SUITE", None)
-    if not isinstance(suite, Suite):
-        raise SuiteError(f"{name}: the module has no attribute SUITE that is a Suite")
-    if problem := _problem(module, suite):
-        raise SuiteError(f"{name}: {problem}")
-    return suite
-
-
-def _problem(module: ModuleType, suite: Suite) -> str:
+def _problem(module: str, suite: Suite) -> str:
     """What is wrong with a suite, beginning with the attribute; "" for nothing."""
-    wanted = module.__name__.rpartition(".")[2].replace("_", "-")
+    wanted = module.replace("_", "-")
     if suite.id != wanted:
         return f"SUITE.id is {suite.id!r}; by the name of the module it is {wanted!r}"
     for attribute in ("title", "proves", "os", "families", "options"):
@@ -90,13 +55,6 @@ def _problem(module: ModuleType, suite: Suite) -> str:
     if not suite.demo.images:
         return "SUITE.demo.images is empty"
     return ""
-
-
-def _families(name: str) -> tuple[Family, ...]:
-    found = getattr(_imported(name, FamilyError), "FAMILIES", None)
-    if not isinstance(found, tuple) or not found or not all(isinstance(one, Family) for one in found):
-        raise FamilyError(f"{name}: the module has no attribute FAMILIES that is a tuple of Family")
-    return found
 
 
 def _family_problem(family: Family, before: Iterable[Family]) -> str:
