@@ -26,7 +26,10 @@ FOLDER = ROOT / "static/vendor"
 TESTS_FOLDER = ROOT / ".tools/browser"
 REGISTRY = "https://registry.npmjs.org"
 #: Package → files that pages load, and its licence.
-FILES = {"uplot": ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE")}
+FILES = {
+    "idiomorph": ("dist/idiomorph.min.js", "LICENSE"),
+    "uplot": ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE"),
+}
 #: The same of what only tests load: axe-core says what of a page is not accessible.
 TESTS_FILES = {"axe-core": ("axe.min.js", "LICENSE")}
 MOST_BYTES = 16 << 20

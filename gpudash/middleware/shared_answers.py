@@ -30,8 +30,7 @@ from django.utils.translation import get_language
 from django_htmx.middleware import HtmxDetails
 
 from gpudash.middleware.compression import LEAST_BYTES, deflated, gzipped, plain_block, takes_gzip
-from pages.frame.earlier import earlier
-from pages.frame.live import HEADER, LivePage, Part, content_of, difference, refreshed
+from pages.frame.live import HEADER, LivePage, Part, refreshed
 from runtime.cached import NotShared, is_shareable, look, reading, store
 
 #: Stands where the name of the visitor belongs: nothing else in a page can be the same.
@@ -44,7 +43,6 @@ _SECONDS = re.compile(r"<time [^>]*>[^<]*(?<!\d)\d{1,2} ?(?:s\b|秒)")
 #: A refresh that has the present content is answered without rendering for so long while the version stays: longer than whole
 #: answers are kept, since of what no version names (the clock) little changes a page that is open already.
 UNCHANGED_S = 30.0
-MOST_TOLD = 8
 _KEPT_HEADERS = ("Content-Type", "Vary", "Allow", "Filter-Bytes")
 
 
@@ -75,8 +73,6 @@ class SharedPage:
     live: Part
     fingerprint: str
     good_s: float
-    #: Answers to refreshes, by what the page has: plain, compressed, type. Open pages have one of few.
-    _told: dict[str, tuple[bytes, bytes, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, page: LivePage) -> SharedPage:
@@ -107,23 +103,18 @@ class SharedPage:
         blocks = (block or plain_block(part) for block, part in zip(self.blocks, parts, strict=True))
         return HttpResponse(gzipped(blocks, plain), headers={"Content-Encoding": "gzip"})
 
-    def refresh(self, request: HttpRequest, whose: Hashable) -> HttpResponse:
-        """What changed. whose: under what earlier ones are kept."""
+    @cached_property
+    def part_block(self) -> bytes:
+        return deflated(self.live.html.encode())
 
-        def answer(known: str) -> HttpResponse:
-            if known not in self._told:
-                made = difference(self.live, whose, known)
-                if len(self._told) >= MOST_TOLD:
-                    self._told.clear()
-                self._told[known] = (
-                    made.content,
-                    gzipped([deflated(made.content)], made.content),
-                    made.headers["Content-Type"],
-                )
-            plain, packed, content_type = self._told[known]
+    def refresh(self, request: HttpRequest) -> HttpResponse:
+        """The live part, where it is another than the visitor has."""
+
+        def answer() -> HttpResponse:
+            plain = self.live.html.encode()
             if len(plain) < LEAST_BYTES or not takes_gzip(request):
-                return HttpResponse(plain, content_type=content_type)
-            return HttpResponse(packed, content_type=content_type, headers={"Content-Encoding": "gzip"})
+                return HttpResponse(plain)
+            return HttpResponse(gzipped([self.part_block], plain), headers={"Content-Encoding": "gzip"})
 
         return refreshed(request, self.live, self.fingerprint, answer)
 
@@ -193,15 +184,13 @@ def _page(
         page = view(_for_anyone(request), *args, **kwargs)
         if not isinstance(page, LivePage) or page.status_code != 200:
             raise NotShared(None)
-        made = SharedPage.of(page)
-        earlier.keep(key, content_of(made.fingerprint), made.live.text)
-        return made
+        return SharedPage.of(page)
 
     try:
         found: SharedPage = _unchanged(request, key) or store.get(key, look.version(), compute, behind=True)
     except NotShared:
         return None
-    response = found.refresh(request, key) if request.htmx else found.answer(request)  # type: ignore[attr-defined]
+    response = found.refresh(request) if request.htmx else found.answer(request)  # type: ignore[attr-defined]
     response.headers["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ("HX-Request", "Accept-Encoding"))
     return response

@@ -1,8 +1,8 @@
-"""One view, two answers: the whole page, or what changed in its live part since the reader's page was drawn.
+"""One view, two answers: the whole page, or its live part where that has changed since the reader's page was drawn.
 
 The live part carries a fingerprint of its content (ages left out) and of the line of the clusters in the header. A refresh names
-the one that it has. Nothing changed: 204, and no more headers than needed. Something changed: only the changes
-(`pages.frame.changes`), where this process still has what the reader sees; else the whole part. Knows no tables.
+the one that it has. Nothing changed: 204, and no more headers than needed. Something changed: the part, which the browser puts into
+what it shows (static/js/morph.js). Knows no tables.
 
 Pages ask, nothing is pushed: the web server has 8 threads (waitress; each process of a team the same), and an open stream would
 hold one for as long as a page is open. Asking is cheap: connections are kept, and where a view is shared the version of the mirror
@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -24,11 +23,9 @@ from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.safestring import mark_safe
 
-from pages.frame.changes import changes
-from pages.frame.earlier import earlier
 from pages.frame.navigation import sync_line
 
-#: The browser writes these ages itself (ages.js, parts.js has the same pattern).
+#: The browser writes these ages itself (ages.js).
 _AGES = re.compile(r'(<time[^>]* data-form="[^>]*>)[^<]*')
 HEADER = "X-Fingerprint"
 
@@ -39,11 +36,6 @@ class Part:
 
     html: str
     trigger: str
-
-    @property
-    def text(self) -> str:
-        """Without ages."""
-        return _AGES.sub(r"\1", self.html)
 
     def fingerprint(self) -> str:
         """Of the content, and behind a dot of what is told besides."""
@@ -66,11 +58,8 @@ def live_page(
     """
     live = Part(render_to_string(part, context, request), _trigger(request))
     fingerprint = live.fingerprint()
-    own = (request.user.pk, request.get_full_path())
-    if own[0] is not None:
-        earlier.keep(own, content_of(fingerprint), live.text)
     if request.htmx:  # type: ignore[attr-defined]
-        response = refreshed(request, live, fingerprint, lambda known: difference(live, own, known))
+        response = refreshed(request, live, fingerprint, lambda: HttpResponse(live.html))
     else:
         more = {"live": mark_safe(live.html), "fingerprint": fingerprint, "here": request.get_full_path()}  # noqa: S308 - rendered above
         whole = LivePage(render_to_string(page, context | more, request), status=status)
@@ -86,35 +75,14 @@ def fingerprint_of(html: str) -> str:
     return blake2b(_AGES.sub(r"\1", html).encode(), digest_size=9).hexdigest()
 
 
-def content_of(fingerprint: str) -> str:
-    """That part of a page's fingerprint which is of its content."""
-    return fingerprint.partition(".")[0]
-
-
-def refreshed(
-    request: HttpRequest, live: Part, fingerprint: str, answer: Callable[[str], HttpResponse]
-) -> HttpResponse:
-    """What changed, or 204 for who has it all. answer: to who has content of this fingerprint, which is another one."""
+def refreshed(request: HttpRequest, live: Part, fingerprint: str, answer: Callable[[], HttpResponse]) -> HttpResponse:
+    """The part for who has another, else 204. answer: makes the response of the part."""
     known, told = request.headers.get(HEADER, "").partition("."), fingerprint.partition(".")
-    if known[0] == told[0]:
-        response = HttpResponse(status=204)
-    else:
-        # Who takes no changes has no text that they could be made to: scripts, and pages that were just drawn.
-        follows = "application/json" in request.headers.get("Accept", "")
-        response = answer(known[0] if follows else "")
+    response = HttpResponse(status=204) if known[0] == told[0] else answer()
     response.headers[HEADER] = fingerprint
     if live.trigger and known[2] != told[2]:
         response.headers["HX-Trigger"] = live.trigger
     return response
-
-
-def difference(live: Part, whose: Hashable, known: str) -> HttpResponse:
-    """{"changes": […], "sum": Adler-32 of the new text in UTF-8}, or the whole part. whose: under what the old one was kept."""
-    old = earlier.find(whose, known) if known else None
-    if old is None:
-        return HttpResponse(live.html)
-    made = {"changes": changes(old, live.text), "sum": zlib.adler32(live.text.encode())}
-    return HttpResponse(json.dumps(made, ensure_ascii=False, separators=(",", ":")), content_type="application/json")
 
 
 def _trigger(request: HttpRequest) -> str:

@@ -11,14 +11,12 @@
   const SAY_MS = 30000;
   const PATIENCE_MS = 15000;
   const live = document.getElementById("live");
-  if (!live || !window.livePart) return;
+  if (!live || !window.Idiomorph) return;
   const line = document.getElementById("live-state");
   const said = document.getElementById("said");
   const lost = document.getElementById("lost");
-  // What the page was drawn from, and the same as text: not known before the browser's store or the first whole part brings it.
-  const had = window.livePart.copied(live);
+  // The text that was drawn last.
   let text = null;
-  let looked = false;
   let waiting = false;
   let paused = sessionStorage.getItem("paused") === "1";
   let failures = 0;
@@ -104,24 +102,10 @@
 
   function draw() {
     const place = remember();
-    const focus = live.contains(document.activeElement) ? document.activeElement : null;
-    waiting = window.livePart.draw(live, had, text, held(), focus);
+    waiting = window.livePart.morph(live, text, held());
     document.dispatchEvent(new Event("gpudash:fresh"));
     restore(place);
     document.dispatchEvent(new Event("gpudash:swapped"));
-  }
-
-  // The text of the page as the browser keeps it: nothing is sent where it does, and where it does not, the page is fetched once more
-  // (asking for what is kept only would be an error in the console). Another tab may have loaded the page anew: then it is not ours.
-  async function look() {
-    looked = true;
-    try {
-      const kept = await fetch(live.dataset.here, { cache: "force-cache" });
-      const [, rest] = (await kept.text()).split(`data-fingerprint="${live.dataset.fingerprint}">`);
-      if (rest && text === null) text = window.livePart.textOf(rest.split("<!--/live-->")[0]);
-    } catch {
-      // Not kept: the first change brings the whole part.
-    }
   }
 
   // Raises what fetch does, also for an answer that is not ours (no fingerprint) but, say, a sign-in page.
@@ -130,7 +114,6 @@
       headers: {
         "HX-Request": "true",
         "X-Fingerprint": live.dataset.fingerprint,
-        Accept: text === null ? "text/html" : "application/json",
       },
       cache: "no-store",
       redirect: "manual",
@@ -140,13 +123,7 @@
     const fingerprint = answer.headers.get("X-Fingerprint");
     if (!fingerprint) throw new Error(`${answer.status}`);
     const told = JSON.parse(answer.headers.get("HX-Trigger") || "{}");
-    if (answer.status === 204) return { fingerprint, told };
-    if (!answer.headers.get("Content-Type").startsWith("application/json"))
-      return { fingerprint, told, next: window.livePart.textOf(await answer.text()) };
-    const body = await answer.json();
-    const next = window.livePart.follow(text, body.changes);
-    // Not what the server had: the whole part is asked for.
-    return window.livePart.sum(next) === body.sum ? { fingerprint, told, next } : { fingerprint: "", told, next: null };
+    return { fingerprint, told, next: answer.status === 204 ? null : await answer.text() };
   }
 
   function take({ fingerprint, told, next }) {
@@ -155,12 +132,8 @@
       known = { ...told.sync, word: told.sync.level === known?.level ? known.word : "" };
       showSync();
     }
-    if (next === undefined) return;
+    if (next === null) return;
     text = next;
-    if (text === null) {
-      again = true;
-      return;
-    }
     changedAt = Date.now();
     draw();
     say();
@@ -194,7 +167,6 @@
     again = false;
     live.dataset.asking = "";
     askedAt = Date.now();
-    if (!looked) await look();
     let found = null;
     try {
       found = await fetched();

@@ -56,14 +56,14 @@ def test_a_page_that_stands_open_costs_little(
         assert 0 < wire.received + wire.sent < MOST_BYTES_A_MINUTE
 
 
-def test_a_change_costs_its_own_size(page: Page) -> None:
+def test_a_change_costs_one_part(page: Page) -> None:
     page.goto("/cards")
     refresh(page)
     wire = Wire.of(page)
     Card.objects.filter(node_name="gpu-00002", index=1).update(health="unhealthy")
     assert refresh(page) == 200
     page.wait_for_timeout(100)
-    assert 200 < wire.received < 1500
+    assert 1000 < wire.received < 8000
 
 
 def test_it_asks_each_five_seconds_while_things_change_and_seldom_when_they_do_not(page: Page) -> None:

@@ -28,6 +28,7 @@ def archive(**contents: bytes) -> bytes:
     return made.getvalue()
 
 
+UPLOT = {"uplot": FILES["uplot"]}
 GOOD = archive(**{path: path.encode() for path in FILES["uplot"]}, **{"dist/other.js": b"not wanted"})
 
 
@@ -65,18 +66,18 @@ def lock(tmp_path: Path) -> Path:
 
 def test_what_pages_load_is_installed_once(registry: tuple[str, dict[str, bytes]], lock: Path, tmp_path: Path) -> None:
     address, answers = registry
-    assert install(lock, tmp_path / "vendor", address) == ["uplot 9.9.9"]
+    assert install(lock, tmp_path / "vendor", address, UPLOT) == ["uplot 9.9.9"]
     found = {path.name for path in (tmp_path / "vendor/uplot").iterdir()}
     assert found == {Path(path).name for path in FILES["uplot"]} | {browser_packages.MARK}
     answers.clear()
-    assert install(lock, tmp_path / "vendor", address) == []
+    assert install(lock, tmp_path / "vendor", address, UPLOT) == []
 
 
 def test_another_archive_is_refused(registry: tuple[str, dict[str, bytes]], lock: Path, tmp_path: Path) -> None:
     address, answers = registry
     answers["/uplot/-/uplot-9.9.9.tgz"] = archive(**dict.fromkeys(FILES["uplot"], b"evil"))
     with pytest.raises(Refused, match="not the archive"):
-        install(lock, tmp_path / "vendor", address)
+        install(lock, tmp_path / "vendor", address, UPLOT)
     assert not (tmp_path / "vendor/uplot").exists()
 
 
@@ -86,7 +87,7 @@ def test_what_cannot_be_had_says_what_to_do(
 ) -> None:
     registry[1].clear()
     with pytest.raises(Refused, match="NPM_CONFIG_REGISTRY"):
-        install(lock, tmp_path / "vendor", address or registry[0])
+        install(lock, tmp_path / "vendor", address or registry[0], UPLOT)
 
 
 def test_the_lock_file_names_each_package_with_its_hash() -> None:
