@@ -14,11 +14,17 @@ from django.db.models import Q
 
 from accounts.roles import Role
 
-_VIEW = Q(content_type__app_label__in=("inventory", "validations"), codename__startswith="view_")
+_VIEW = Q(content_type__app_label__in=("inventory", "validations", "quarantine"), codename__startswith="view_")
 _RUN = Q(
     content_type__app_label="validations",
-    codename__in=("add_run", "change_run", "add_campaign", "change_campaign"),
+    codename__in=(
+        *("add_run", "change_run", "add_campaign", "change_campaign"),
+        *("add_policy", "change_policy", "delete_policy"),
+    ),
 )
+_SILENCE = Q(content_type__app_label="notifications", codename__in=("add_silence", "change_silence"))
+#: Whoever launches may also take a card out of service.
+_CASE = Q(content_type__app_label="quarantine", codename="change_case")
 #: Whoever launches may also have a cluster listed anew.
 _RELIST = Q(content_type__app_label="inventory", codename="change_watch")
 _KEEP = (
@@ -26,7 +32,8 @@ _KEEP = (
     | Q(content_type__app_label="access", content_type__model="apitoken")
     | Q(content_type__app_label="inventory", content_type__model="cluster")
 )
-ALLOWED = {Role.VIEWER: _VIEW, Role.OPERATOR: _VIEW | _RUN | _RELIST, Role.ADMIN: _VIEW | _RUN | _RELIST | _KEEP}
+_OPERATE = _VIEW | _RUN | _SILENCE | _CASE | _RELIST
+ALLOWED = {Role.VIEWER: _VIEW, Role.OPERATOR: _OPERATE, Role.ADMIN: _OPERATE | _KEEP}
 
 
 def after_migrate(sender: AppConfig, **_: Any) -> None:

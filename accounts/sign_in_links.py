@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.core import signing
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +21,12 @@ MAX_AGE_S = 3600
 
 def enabled() -> bool:
     return bool(getattr(settings, "SIGN_IN_LINKS", False))
+
+
+def is_only_way() -> bool:
+    """Whether links are on and no active user has a password."""
+    users = get_user_model()._default_manager.filter(is_active=True).exclude(password="")
+    return enabled() and not users.exclude(password__startswith=UNUSABLE_PASSWORD_PREFIX).exists()
 
 
 def make_link(user: User) -> str:

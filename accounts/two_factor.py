@@ -6,7 +6,6 @@ and that secrets lie encrypted in the database.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from datetime import timedelta
 from typing import Any
@@ -16,20 +15,20 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret, validate_totp_code
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
 from django.db import transaction
 
 from accounts import sign_in_limit
 from accounts.sign_in_limit import Limit, TooManyTries, Use
 from audit.actions import Action
 from audit.acts import act
+from runtime.sealed import WrongKey, seal, unseal
 
 #: Codes are short: so few tries, whoever has the password.
 TRIES = Limit(5, timedelta(minutes=15))
 #: As long as a code may be taken, and the neighbour on either side.
 ONCE = Limit(1, timedelta(seconds=90))
 MAX_LENGTH = 32
+_PURPOSE = "accounts.two_factor"
 
 
 class Secrets(DefaultMFAAdapter):
@@ -37,20 +36,11 @@ class Secrets(DefaultMFAAdapter):
     the key of then is among `SECRET_KEY_FALLBACKS`."""
 
     def encrypt(self, text: str) -> str:
-        return _cipher().encrypt(text.encode()).decode()
+        return seal(_PURPOSE, text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Raises InvalidToken, where the secret key has become another one."""
-        return _cipher().decrypt(encrypted_text.encode()).decode()
-
-
-def _cipher() -> MultiFernet:
-    """Encrypts with the secret key of today, and decrypts what those of `SECRET_KEY_FALLBACKS` encrypted."""
-    return MultiFernet([_of(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
-
-
-def _of(secret: str) -> Fernet:
-    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"accounts.two_factor" + secret.encode()).digest()))
+        """Raises WrongKey, where the secret key has become another one."""
+        return unseal(_PURPOSE, encrypted_text)
 
 
 def is_on(user: Any) -> bool:
@@ -109,7 +99,7 @@ def _is_good(user: Any, code: str) -> bool:
     for one in Authenticator.objects.filter(user_id=user.pk).order_by("-type"):
         try:
             good = one.wrap().validate_code(code)
-        except InvalidToken:
+        except WrongKey:
             return False
         if good:
             return _is_first_use(user, code)

@@ -1,4 +1,4 @@
-"""/metrics: what inventory and validations have to say. A collector is a function that gives text by family."""
+"""/metrics: what inventory, validations and quarantine have to say. A collector is a function that gives text by family."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from django.views.decorators.http import require_safe
 
 from api import self_metrics as scrape
 from api.inventory import metrics as inventory
+from api.quarantine import metrics as quarantine
 from api.validations import metrics as validations
 
 #: In the order of the scrape.
-COLLECTORS: tuple[Callable[[], Iterable[str]], ...] = (inventory.families, validations.families)
+COLLECTORS: tuple[Callable[[], Iterable[str]], ...] = (
+    inventory.families,
+    validations.families,
+    quarantine.families,
+)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 

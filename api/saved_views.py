@@ -20,7 +20,7 @@ from accounts.saved_views import NAME_CHARS, QUERY_CHARS, SavedView
 from accounts.sharing import MayNotShare, places_to_share
 from api.frame.base import ApiView, ListView, listed
 from api.frame.bodies import Conflict, body_of
-from api.frame.problems import bad_fields
+from api.frame.problems import bad_fields, must_be
 from resources.view import LISTS, VIEWS, View, closed_to, open_to, telling, understood
 from runtime.scope import current
 
@@ -125,7 +125,7 @@ def _checked(request: Request, draft: ViewDraft) -> str:
     """The parameters as they are kept. 400 where they make no sense, or of a list that whoever asks may not open."""
     lists = open_to(request_role(request))
     if draft.page not in lists:
-        raise bad_fields({"page": [f"One of {', '.join(lists)} is wanted."]})
+        raise bad_fields({"page": [must_be(lists)]})
     if not draft.name.strip() or not draft.name.isprintable():
         raise bad_fields({"name": ["Must be a readable name."]})
     query, wrong = understood(draft.page, draft.query)

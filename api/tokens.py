@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, cast
 
 import msgspec
@@ -22,35 +21,10 @@ from accounts.permissions import request_role
 from accounts.roles import Role
 from api.frame.base import ApiView
 from api.frame.problems import bad_fields
-from resources.token import TokenFilter
+from resources.declared import filled
+from resources.token import NewToken, Token, TokenFilter
 
 _NO_MAKER = "Creating tokens with a token needs the role admin. Sign in and create one on the account page."
-
-
-class Token(msgspec.Struct, frozen=True, kw_only=True):
-    """A token without its secret."""
-
-    id: int
-    user: str
-    name: str
-    role: str
-    prefix: Annotated[str, Meta(description="First characters of the secret.")]
-    created_at: datetime
-    expires_at: datetime
-    last_used_at: Annotated[datetime | None, Meta(description="Last use, to the minute; null: never.")]
-    revoked_at: datetime | None
-    scope: Annotated[
-        list[str],
-        Meta(description="Scope: cluster, cluster/namespace, */namespace. Empty: the scope of its user."),
-    ]
-    networks: Annotated[list[str], Meta(description="Networks that may use it. Empty: any.")]
-    parent: Annotated[int | None, Meta(description="ID of the token that created it; null: created by a user.")]
-
-
-class NewToken(Token, frozen=True, kw_only=True):
-    """A new token with its secret. The secret is shown only once."""
-
-    token: str
 
 
 class TokenDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,13 +35,6 @@ class TokenDraft(msgspec.Struct, frozen=True, kw_only=True):
     expires_in_days: Annotated[int, Meta(ge=1, le=3650)] = DEFAULT_DAYS
     scope: list[str] = []
     networks: list[str] = []
-
-
-def _fields(token: ApiToken) -> dict[str, Any]:
-    names = ("name", "role", "prefix", "created_at", "expires_at", "last_used_at", "revoked_at")
-    limits = {"scope": token.places.split(), "networks": token.networks.split()}
-    own = {"id": token.pk, "user": token.user.get_username(), "parent": token.parent_id}
-    return own | limits | {name: getattr(token, name) for name in names}
 
 
 def _asking(request: Request) -> ApiToken | None:
@@ -96,7 +63,7 @@ class Tokens(ListModelMixin, ApiView):
     @extend_schema(summary="API tokens, without their secrets", responses=Token)
     def get(self, request: Request) -> Response:
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        return self.get_paginated_response([Token(**_fields(token)) for token in page or ()])
+        return self.get_paginated_response([filled(Token, token) for token in page or ()])
 
     @extend_schema(
         summary="Create a token; only this answer contains its secret", request=TokenDraft, responses={201: NewToken}
@@ -111,7 +78,7 @@ class Tokens(ListModelMixin, ApiView):
             raise AuthenticationFailed(REFUSED) from None
         except TooManyTokens:
             raise bad_fields({"name": [too_many_tokens()]}) from None
-        answer = NewToken(**_fields(token), token=secret)
+        answer = filled(NewToken, token, token=secret)
         return Response(answer, status=201, headers={"Cache-Control": "no-store"})
 
 

@@ -1,4 +1,4 @@
-"""Accounts over REST: for administrators. What is done here the page and `manage.py user` do too (`accounts.users`).
+"""Accounts over REST: for administrators. What is done here the page and `gpudash user` do too (`accounts.users`).
 
 A token lies in scripts, and what it gives lasts longer than itself. So by a token nobody becomes an administrator, and one that works
 from some networks only gives nothing at all, since who gets it would be held to none. Taking away is for all.
@@ -30,7 +30,7 @@ from api.frame.problems import Problem, bad_fields
 from audit.acts import together
 from resources.user import USERS, UserAccount, users
 
-_NO_ADMIN = "Tokens cannot grant the role admin. Sign in and use the page /users, or run manage.py user."
+_NO_ADMIN = "Tokens cannot grant the role admin. Sign in and use the page /users, or run gpudash user."
 _GIVES_NOTHING = "Tokens with network restrictions can only remove access. Sign in, or use a token without networks."
 _PLACES = "Scope, as in users. Empty: all clusters."
 RoleWord = Literal["viewer", "operator", "admin"]

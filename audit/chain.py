@@ -3,7 +3,7 @@ between breaks the chain from there on. The hashes are keyed (`audit.keys`), and
 and the hash of the last: with the database alone the chain cannot be written again or shortened.
 
 Who has the secret key as well can, and who has an earlier copy of the tables can put them back. So each entry is also a log line with
-its hash (`audit.shipping`): lines that are kept elsewhere, or a hash that was noted, show it (`manage.py audit verify --hash`).
+its hash (`audit.shipping`): lines that are kept elsewhere, or a hash that was noted, show it (`gpudash audit verify --hash`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The chain is read through by the schedule, some entries at a time: nobody waits for it, and nobody has to think of it.
 
-It does not replace `manage.py audit verify --hash` with a hash that was noted elsewhere: whoever writes into the database can make
+It does not replace `gpudash audit verify --hash` with a hash that was noted elsewhere: whoever writes into the database can make
 the whole chain anew, and this row too.
 """
 

@@ -10,6 +10,7 @@ queue         seconds of a pass of the launcher with 50 and with 10,000 runs in 
 usage         one round of the exporters of 40,000 cards from a real Prometheus: seconds, memory, rows written
 charts        own history of 40,000 cards: a minute written down, an hour folded, charts of one card and of all
 inspect       seconds of `inspect` of a whole cluster of 5,000 nodes
+policies      five policies over 40,000 cards: a first look, one without news, the counts of the hour, one after a change
 history       lists, the card page and retention with 90 days of 200,000 ended allocations each
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 churned       a first sync while 200 objects a second change, beside a quiet one
@@ -51,6 +52,7 @@ NAMES = (
     "queue",
     "usage",
     "charts",
+    "policies",
     "history",
     "inspect",
     "clusters",
@@ -141,6 +143,12 @@ def _history(small: bool) -> None:
     history.run(small)
 
 
+def _policies(small: bool) -> None:
+    from bench import policies
+
+    policies.run(small)
+
+
 def _charts(small: bool) -> None:
     from bench import charts
 
@@ -166,6 +174,7 @@ ON_SERVICES: dict[str, Callable[[bool], None]] = {
     "queue": queue.run,
     "usage": _usage,
     "charts": _charts,
+    "policies": _policies,
     "history": _history,
     "inspect": _inspect,
 }

@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
-from pathlib import Path
 
 from bench.answers import Answers
 from bench.report import MIB, emit, measure, progress
-from tests import services
-from tests.processes import ROOT, Processes
+from bench.tables import tables
+from tests.processes import ROOT
 
 NODES, SMALL_NODES = 5000, 200
 
@@ -22,9 +20,7 @@ NODES, SMALL_NODES = 5000, 200
 def run(small: bool) -> None:
     """Raises Missing."""
     nodes = SMALL_NODES if small else NODES
-    with services.postgres() as server, tempfile.TemporaryDirectory() as folder:
-        processes = Processes(Path(folder), server.create("charts"), GPUDASH_ENV_FILE="")
-        processes.call("migrate", "--verbosity", "0")
+    with tables("charts") as processes:
         environment = {**os.environ, **processes.environment}
         progress(f"charts: a mirror of {nodes} nodes, measured")
         measure([sys.executable, "-m", "bench.charts_visits", "fill", str(nodes)], environment, str(ROOT))

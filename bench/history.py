@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from bench.answers import Answers
 from bench.report import emit, measure, note, progress
-from tests import services
+from bench.tables import tables
 from tests.processes import ROOT, Processes
 
 NODES, CARDS_OF_A_NODE = 500, 8
@@ -39,12 +37,9 @@ JOIN (SELECT *, row_number() OVER (ORDER BY id) - 1 AS number FROM inventory_car
 def run(small: bool) -> None:
     """Raises Missing."""
     a_day = A_SMALL_DAY if small else A_DAY
-    with services.postgres() as server, tempfile.TemporaryDirectory() as folder:
-        url = server.create("history")
-        processes = Processes(Path(folder), url, GPUDASH_ENV_FILE="", GPUDASH_HISTORY_DAYS=str(DAYS - 1))
-        processes.call("migrate", "--verbosity", "0")
+    with tables("history", GPUDASH_HISTORY_DAYS=str(DAYS - 1)) as processes:
         _visit(processes, "fill")
-        _fill(url, a_day)
+        _fill(processes.environment["GPUDASH_DATABASE_URL"], a_day)
         for line in _visit(processes, "look"):
             emit("history", Answers.of_json(line.pop("answers")), rows=a_day * DAYS, **line)
         for line in _visit(processes, "prune"):

@@ -12,8 +12,8 @@ import sys
 
 from bench.answers import Answers
 from bench.report import MIB, emit, measure, progress
-from tests import services
-from tests.processes import ROOT, Processes
+from bench.tables import tables
+from tests.processes import ROOT
 
 ROUNDS = 3
 
@@ -21,9 +21,7 @@ ROUNDS = 3
 def run(small: bool) -> None:
     """Raises Missing."""
     nodes = 200 if small else 5000
-    with services.scratch("inspect") as folder, services.postgres() as server:
-        here = Processes(folder, server.create("inspect"), GPUDASH_LOG_LEVEL="WARNING", GPUDASH_ENV_FILE="")
-        here.call("migrate", "--verbosity", "0")
+    with tables("inspect", GPUDASH_LOG_LEVEL="WARNING") as here:
         progress(f"inspect: a mirror of {nodes} nodes")
         filling = [sys.executable, "-m", "bench.rows", str(nodes), "1"]
         subprocess.run(filling, cwd=ROOT, env=here.environment, check=True, stdout=subprocess.DEVNULL)

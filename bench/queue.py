@@ -107,14 +107,14 @@ def _queue(cluster: Cluster, size: int, nodes: int) -> None:
     from inventory.models import Card
     from tests.factories import Batch, make_node
     from validations.models import Run
-    from validations.planning import RunRequest
+    from validations.planning import RunDraft
     from validations.requests import request_run
 
     batch = Batch(cluster)
     for number in range(nodes):
         make_node(cluster, f"gpu-{number}", "nvidia", 1, loads=(0.0,), batch=batch)
     batch.write()
-    first, _ = request_run(RunRequest(suite=SUITE, node="gpu-0", cluster=cluster.name))
+    first, _ = request_run(RunDraft(suite=SUITE, node="gpu-0", cluster=cluster.name))
     first.refresh_from_db()
     cards = {card.node_name: card for card in Card.objects.filter(cluster=cluster)}
     rows = []

@@ -111,10 +111,10 @@ def _alone(played: PlayedCluster, cluster: Cluster, count: int) -> None:
 
 def _one(cluster: Cluster, number: int) -> Run:
     """A run on this node, from its request to its end."""
-    from validations.planning import RunRequest
+    from validations.planning import RunDraft
     from validations.requests import request_run
 
-    run, _ = request_run(RunRequest(suite=SUITE, node=_node(number), cluster=cluster.name))
+    run, _ = request_run(RunDraft(suite=SUITE, node=_node(number), cluster=cluster.name))
     _wait(partial(_ended, run), ONE_S)
     run.refresh_from_db()
     return run

@@ -90,7 +90,6 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
     )
     named = Right(HTML, cluster.name.encode())
     lists = {
-        "overview": cards,
         "nodes": nodes,
         "cards": cards,
         "allocations": nodes,
@@ -100,10 +99,10 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
     for name, right in {**lists, "clusters": Right(HTML, f"/clusters/{cluster.name}".encode())}.items():
         yield "page", name, reverse(name), right
     yield "page", "map", reverse("map"), of_cluster
-    pool, keys = _pools(cluster.name)
-    yield "page", "overview, one pool", reverse("overview") + f"?{urlencode({'pool': pool})}", cards
+    pool, keys = _pools()
+    yield "page", "overview", reverse("overview"), Right(HTML, b'class="capacity"')
+    yield "page", "overview, one pool", reverse("overview") + f"?{urlencode({'open': pool})}", cards
     yield "page", "overview, pools opened", reverse("overview") + f"?{urlencode({'open': keys}, doseq=True)}", cards
-    yield "page", "overview, nodes with room", reverse("overview") + "?show=room", cards
     yield "page", "map by proof", reverse("map") + "?by=validation", of_cluster
     yield "page", "map of a pool", reverse("map") + f"?{urlencode({'pool': pool})}", cards
     yield "finder", "fit", reverse("fit") + "?cards=2&memory=20", nodes
@@ -127,12 +126,12 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
     yield "metrics", "metrics", "/metrics", Right(TEXT, b"\ngpudash_card_memory_bytes{")
 
 
-def _pools(cluster: str) -> tuple[str, list[str]]:
-    """Name of the largest pool, and the keys of all, as an address names those that are open."""
+def _pools() -> tuple[str, list[str]]:
+    """The largest pool, and all, as an address names those that are open."""
     from inventory.queries.totals import totals_by_pool
 
     found = sorted(totals_by_pool(), key=lambda one: -(one.totals.cards_total.value or 0))
-    return found[0].pool, [f"{cluster}/{one.pool}" for one in found]
+    return found[0].pool, [one.pool for one in found]
 
 
 if __name__ == "__main__":

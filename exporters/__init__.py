@@ -30,7 +30,7 @@ from exporters.engine.context import Context
 from exporters.engine.format import Format, Found, selector
 from exporters.engine.measures import ALLOCATIONS, MEASURES
 from exporters.engine.pages import page_names, read_page
-from exporters.engine.problems import CODES, Problem, Told
+from exporters.engine.problems import CODES, Problem, ProblemCounts
 from exporters.engine.reader import Reader
 from exporters.engine.readings import CardReading, Holder, Report, Source, Value
 from exporters.engine.recognition import recognised
@@ -48,11 +48,11 @@ __all__ = [
     "Found",
     "Holder",
     "Problem",
+    "ProblemCounts",
     "Reader",
     "Report",
     "Sample",
     "Source",
-    "Told",
     "Value",
     "page_names",
     "read_answer",

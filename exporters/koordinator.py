@@ -18,6 +18,7 @@ from exporters.engine.reader import Reader
 from exporters.engine.readings import POD
 from exporters.engine.samples import LABEL_CHARS, Sample
 from exporters.engine.values import PERCENT
+from kube.decoders import decoder
 from kube.quantity import parse
 
 CORE, MEMORY = "koordinator.sh/gpu-core", "koordinator.sh/gpu-memory"
@@ -59,7 +60,7 @@ class _NodeMetric(msgspec.Struct):
     status: _Status | None = None
 
 
-_decoder = msgspec.json.Decoder(_NodeMetric)
+_decoder = decoder(_NodeMetric)
 
 
 def samples(body: bytes, reader: Reader) -> list[Sample]:

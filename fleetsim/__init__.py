@@ -1,4 +1,4 @@
-"""The embedded cluster of `manage.py demo`: an API server on loopback and a simulated fleet that lives.
+"""The embedded cluster of `gpudash demo`: an API server on loopback and a simulated fleet that lives.
 
 Imports no Django and nothing of the product: the product's own watchers talk to it as to any cluster.
 """

@@ -16,7 +16,7 @@ from fleetsim.pages import Pages
 from fleetsim.patch import check_patch, merge_patch
 from fleetsim.podlog import LogStream, parse_log_request
 from fleetsim.request import WATCH_TIMEOUT_S, Proxied, Request, Target, proxied, selection, target, version
-from fleetsim.resources import JOBS, PODS, Resource, Served
+from fleetsim.resources import JOBS, NODES, PODS, Resource, Served
 from fleetsim.status import (
     ApiError,
     bad_request,
@@ -170,6 +170,8 @@ class Api:
             check_patch(wanted.resource, obj, patched)
             if request.query.get("dryRun") != "All":
                 patched = store.replace(wanted.resource, patched)
+                if wanted.resource is NODES:
+                    self.fleet.marked(patched)
         return _json(200, _typed(wanted, patched))
 
     def _delete(self, request: Request, wanted: Target) -> Reply:

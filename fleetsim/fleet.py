@@ -22,7 +22,7 @@ from fleetsim.life import Life
 from fleetsim.machines import Machine, supplies_of
 from fleetsim.nodetypes import NodeType
 from fleetsim.programs import Program
-from fleetsim.resources import NAMESPACES, NODES, PODS
+from fleetsim.resources import NAMESPACES, NODES, PODS, PRIORITYCLASSES
 from fleetsim.systems import GPU_MEM
 from fleetsim.upgrade import Upgrade
 from fleetsim.usage import CardUse, Spot, noise
@@ -50,6 +50,7 @@ class Fleet:
         self.upgrade = Upgrade(self.world, self.life, daemonsets)
         self.store = self.world.store
         _create_namespaces(self.world)
+        _create_priority_class(self.world)
         self.world.set_machines([_create_machine(self.world, *row) for row in _numbered(plan(nodes))])
         for machine in self.world.machines:
             self.world.claims.publish(machine, mistakes.TAINTED.get(machine.name, {}))
@@ -57,9 +58,7 @@ class Fleet:
         self.upgrade.prepare()
         mistakes.plant(self.world, self.life)
         claimcases.plant(self.world, self.life)
-        for machine in self.world.machines:
-            if machine.open and workloads(machine.kind):
-                self.life.settle(machine)
+        self.life.settle()
         self._leave_finished_pods()
         daemonsets.create()
         customresources.create(self.world)
@@ -123,6 +122,16 @@ class Fleet:
                 pod = self.store.get(PODS, namespace, name)
             return pod
 
+    def marked(self, node: dict[str, Any]) -> None:
+        """The taints of a node or its cordon were changed by a client: the scheduler goes by them from now on."""
+        machine = self.world.machine(node["metadata"]["name"])
+        if machine is not None:
+            machine.cordoned = bool(node["spec"].get("unschedulable"))
+            taints = [
+                one for one in node["spec"].get("taints") or () if one["key"] != "node.kubernetes.io/unschedulable"
+            ]
+            machine.taints = tuple((one["key"], one.get("value") or "", one["effect"]) for one in taints)
+
     def _leave_finished_pods(self) -> None:
         machines = [m for m in self.world.machines if m.resource == GPU_MEM and m.open and workloads(m.kind)]
         for number, machine in enumerate(machines[:6]):
@@ -168,3 +177,14 @@ def _create_namespaces(world: World) -> None:
             "labels": {"kubernetes.io/metadata.name": name},
         }
         world.store.create(NAMESPACES, {"metadata": metadata, "spec": {}, "status": {"phase": "Active"}})
+
+
+def _create_priority_class(world: World) -> None:
+    """That of runs which policies start, as deploy/launcher-role.yaml has it."""
+    metadata = {
+        "name": "gpudash-policy",
+        "uid": teams.uid(Random(noise.seed_of(world.seed, "priority classes"))),
+        "creationTimestamp": rfc3339(world.now - 200 * DAY),
+    }
+    values = {"value": -1000, "preemptionPolicy": "Never", "globalDefault": False}
+    world.store.create(PRIORITYCLASSES, {"metadata": metadata, **values})

@@ -98,6 +98,10 @@ class _Job(msgspec.Struct):
     apiVersion: str = "batch/v1"
 
 
+#: So that msgspec knows the fields of a Job before there are threads: see kube/decoders.py, which nothing here may import.
+msgspec.json.Decoder(_Job)
+
+
 def check(obj: dict[str, Any], namespace: str) -> None:
     """Raises ApiError 400 (a field of the wrong type, another kind or namespace) or 422 (missing or not allowed)."""
     try:

@@ -11,21 +11,21 @@ from math import sin
 from typing import Any
 
 from fleetsim import pods, teams
-from fleetsim.clock import DAY
 from fleetsim.kai import FRACTION
 from fleetsim.machines import Machine
 from fleetsim.resources import PODS
 from fleetsim.systems import Place
 from fleetsim.teams import Workload
+from fleetsim.usage import past
 from fleetsim.workloads import workloads
 from fleetsim.world import Key, World
 
 Pod = dict[str, Any]
 
 #: Seconds between beats of a fleet of 40 nodes; a larger one beats faster, to a tenth of this.
-BEAT_S = (1.0, 3.0)
-#: Share of a pool that is held on average; it swings slowly by SWING on both sides.
-TARGET, SWING, PERIOD_S = 0.67, 0.06, 1200.0
+BEAT_S = (10.0, 30.0)
+#: The share of a pool that is held swings slowly by SWING on both sides of the usual one.
+SWING, PERIOD_S = 0.06, 3600.0
 #: Pending pods beyond which a pool creates no more.
 MOST_WAITING = 2
 RETRY_S = 5.0
@@ -74,7 +74,7 @@ class Life:
     def target(self, pool: str) -> float:
         """Share at which this pool aims now. Pools swing out of step."""
         phase = sum(pool.encode()) % 100
-        return TARGET + SWING * sin(self.world.now / PERIOD_S * 6.283 + phase)
+        return past.HELD + SWING * sin(self.world.now / PERIOD_S * 6.283 + phase)
 
     def new_pod(self, pool: str, now: float, machine: Machine | None = None) -> Pod:
         """A pod that a team of this pool would create. machine: one that it must go to (used to fill the fleet)."""
@@ -113,14 +113,17 @@ class Life:
             if not self.world.store.has(PODS, workload.namespace, name):
                 return name, owner_name
 
-    def settle(self, machine: Machine) -> None:
-        """Fill one node to about the target with pods that have run for a while: how the fleet is found at the start."""
-        misses = 0
-        while self._held([machine]) < TARGET - 0.04 and misses < 3:
-            age = min(self.world.rng.expovariate(1 / (3 * DAY)) + 300, 40 * DAY)
-            pod = self.new_pod(machine.kind.pool, self.world.now - age, machine)
-            if not self.place_running(pod, machine, age):
-                misses += 1
+    def settle(self) -> None:
+        """Fill each pool to its target with pods that have run for a while: how the fleet is found at the start."""
+        for pool in dict.fromkeys(self.pools()):
+            machines = [machine for machine in self.world.scheduler.by_pool[pool] if machine.open]
+            misses = 0
+            while self.held_share(pool) < self.target(pool) - self.world.rng.uniform(0, 0.06) and misses < 4 * len(
+                machines
+            ):
+                machine, age = self.world.rng.choice(machines), past.age(self.world.rng)
+                pod = self.new_pod(pool, self.world.now - age, machine)
+                misses += not self.place_running(pod, machine, age)
 
     def place_running(self, pod: Pod, machine: Machine, age: float) -> bool:
         """Put a pod on this node as if it had started `age` seconds ago. False when it does not fit."""

@@ -81,6 +81,17 @@ def disturb(world: World) -> None:
         node = world.store.get(NODES, "", machine.name)
         node["spec"]["unschedulable"] = True
         node["spec"]["taints"] = [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]
+        # As `kubectl cordon` leaves it.
+        node["metadata"]["managedFields"] = [
+            {
+                "manager": "kubectl-cordon",
+                "operation": "Update",
+                "apiVersion": "v1",
+                "time": rfc3339(world.now - 2 * DAY),
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {"f:unschedulable": {}}},
+            }
+        ]
         world.store.replace(NODES, node)
     for machine in _nodes(world, CPU)[-1:]:
         machine.ready = False

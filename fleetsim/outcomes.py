@@ -70,11 +70,11 @@ def script(programs: Sequence[Program], pod: dict[str, Any], machine: Machine, h
 
 
 def _program(programs: Sequence[Program], pod: dict[str, Any]) -> Program | None:
-    """The first whose mark is in "image command args" is what runs."""
+    """What runs has its mark in "image command args"; of several the longest: two vendors' programs have one name."""
     container = pod["spec"]["containers"][0]
     words = [container.get("image", ""), *(container.get("command") or []), *(container.get("args") or [])]
     text = " ".join(str(word) for word in words).lower()
-    return next((program for program in programs if program.mark in text), None)
+    return max((one for one in programs if one.mark in text), key=lambda one: len(one.mark), default=None)
 
 
 def _outcome(pod: dict[str, Any], program: Program, machine: Machine, has_device: bool) -> str:

@@ -26,6 +26,10 @@ class Token(msgspec.Struct):
     v: str = "meta.k8s.io/v1"
 
 
+#: Made before there are threads: see kube/decoders.py, which nothing here may import.
+_token = msgspec.json.Decoder(Token)
+
+
 class Pages:
     """Snapshots that unfinished lists still read. The oldest is forgotten when there are more than `most`.
 
@@ -92,7 +96,7 @@ def _expired(token: Token) -> ApiError:
 
 def _read_token(text: str) -> Token:
     try:
-        return msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=Token)
+        return _token.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except (binascii.Error, msgspec.DecodeError, UnicodeDecodeError, ValueError):
         raise bad_request("continue key is not valid: cannot be decoded") from None
 

@@ -1,4 +1,5 @@
-"""JSON merge patch (RFC 7386), and which fields a client may change: labels, annotations, a Job's time to live.
+"""JSON merge patch (RFC 7386), and which fields a client may change: labels, annotations, a Job's time to live, a node's taints and
+whether pods are scheduled on it.
 
 A strategic merge patch is taken as a merge patch where it has no list of objects. The rest of an object belongs to the
 simulation; a patch that touches it is refused and not ignored.
@@ -9,7 +10,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from fleetsim.resources import JOBS, Resource
+from fleetsim.resources import JOBS, NODES, Resource
 from fleetsim.status import ApiError, conflict, invalid
 
 MERGE = "application/merge-patch+json"
@@ -57,11 +58,19 @@ def check_patch(resource: Resource, obj: dict[str, Any], patched: dict[str, Any]
         )
     causes = []
     if _fixed(resource, obj) != _fixed(resource, patched):
-        causes.append(("", "FieldValueForbidden", "the demo lets only labels, annotations and a Job's TTL be changed"))
+        causes.append(
+            (
+                "",
+                "FieldValueForbidden",
+                "the demo lets only labels, annotations, a Job's TTL and a node's taints be changed",
+            )
+        )
     elif not all(_is_string_map(patched["metadata"].get(field)) for field in ("labels", "annotations")):
         causes.append(("metadata", "FieldValueInvalid", "labels and annotations are maps of text"))
     elif not _is_ttl((patched.get("spec") or {}).get("ttlSecondsAfterFinished")):
         causes.append(("spec.ttlSecondsAfterFinished", "FieldValueInvalid", "must be a non-negative number"))
+    elif not _are_taints((patched.get("spec") or {}).get("taints")):
+        causes.append(("spec.taints", "FieldValueInvalid", "must be a list of taints"))
     if causes:
         raise invalid(resource.kind, resource.group, name, causes)
 
@@ -74,7 +83,17 @@ def _fixed(resource: Resource, obj: dict[str, Any]) -> dict[str, Any]:
             rest["metadata"].pop(field, None)
     if resource is JOBS and isinstance(rest.get("spec"), dict):
         rest["spec"].pop("ttlSecondsAfterFinished", None)
+    if resource is NODES and isinstance(rest.get("spec"), dict):
+        for field in ("taints", "unschedulable"):
+            rest["spec"].pop(field, None)
     return rest
+
+
+def _are_taints(value: object) -> bool:
+    return value is None or (
+        isinstance(value, list)
+        and all(isinstance(one, dict) and isinstance(one.get("key"), str) and one.get("effect") for one in value)
+    )
 
 
 def _is_string_map(value: object) -> bool:

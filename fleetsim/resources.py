@@ -37,13 +37,14 @@ DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment", True)
 SERVICES = Resource("", "v1", "services", "Service", True)
 RESOURCESLICES = Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", False)
 RESOURCECLAIMS = Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", True)
+PRIORITYCLASSES = Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", False)
 CLUSTERPOLICIES = Resource("nvidia.com", "v1", "clusterpolicies", "ClusterPolicy", False, custom=True)
 NVIDIADRIVERS = Resource("nvidia.com", "v1alpha1", "nvidiadrivers", "NVIDIADriver", False, custom=True)
 DEVICECONFIGS = Resource("amd.com", "v1alpha1", "deviceconfigs", "DeviceConfig", True, custom=True)
 
 ALL = (
     *(NODES, PODS, EVENTS, NAMESPACES, CONFIGMAPS, SERVICES, DAEMONSETS, DEPLOYMENTS, JOBS, RESOURCESLICES),
-    *(RESOURCECLAIMS, CLUSTERPOLICIES, NVIDIADRIVERS, DEVICECONFIGS),
+    *(PRIORITYCLASSES, RESOURCECLAIMS, CLUSTERPOLICIES, NVIDIADRIVERS, DEVICECONFIGS),
 )
 BY_PATH = {(resource.group, resource.version, resource.plural): resource for resource in ALL}
 #: Whether a kind is served.

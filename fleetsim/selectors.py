@@ -30,6 +30,7 @@ FIELDS = {
     ),
     "namespaces": ("metadata.name", "status.phase"),
     "configmaps": ("metadata.name", "metadata.namespace"),
+    "priorityclasses": ("metadata.name",),
     "services": ("metadata.name", "metadata.namespace"),
     "daemonsets": ("metadata.name", "metadata.namespace"),
     "deployments": ("metadata.name", "metadata.namespace"),

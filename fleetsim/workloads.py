@@ -63,7 +63,7 @@ _CORE = (
     ),
 )
 _WHOLE = (
-    Workload("team-llm", "pretrain-7b", "PyTorchJob", "registry.demo/llm/megatron:25.04", _count(NVIDIA_GPU, 4, 8)),
+    Workload("team-llm", "pretrain-7b", "PyTorchJob", "registry.demo/llm/megatron:25.04", _count(NVIDIA_GPU, 2, 4)),
     Workload("team-llm", "serve-70b", "StatefulSet", "registry.demo/llm/vllm:0.11.0", _count(NVIDIA_GPU, 2, 4)),
     Workload("research-bio", "fold-batch", "Job", "registry.demo/bio/fold:3.1", _count(NVIDIA_GPU, 1, 2)),
     Workload("research-rl", "learner", "StatefulSet", "registry.demo/rl/learner:7", _count(NVIDIA_GPU, 1, 2)),

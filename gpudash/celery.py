@@ -69,8 +69,13 @@ def _not_with_later_tables(**_: Any) -> None:
 
 @worker_init.connect
 def _room_for_short_tasks(sender: Any, **_: Any) -> None:
-    """A worker of the queue `watch` has some threads more than it holds watchers, also with -c."""
-    if WATCH in sender.app.amqp.queues.consume_from and isinstance(sender.concurrency, int):
+    """A worker of the queue `watch` has some threads more than it holds watchers, also with -c, and reads whole clusters."""
+    if WATCH not in sender.app.amqp.queues.consume_from:
+        return
+    from runtime.process_memory import collect_rarely
+
+    collect_rarely()
+    if isinstance(sender.concurrency, int):
         sender.concurrency += SHORT_THREADS
 
 
@@ -134,9 +139,9 @@ def _let_go(**_: Any) -> None:
 HEARTBEAT_S = 5.0
 
 # Each entry's last message must be taken before the next is sent (`gpudash.workers.schedule`), so none piles up and none expires.
-# A lease runs out after LEASE_S (10 s); looked at every 3 s, a killed watcher is replaced within 15 s.
+# A lease runs out after LEASE_S (10 s); looked at every 2 s, a killed watcher is replaced within 15 s.
 app.conf.beat_schedule = {
-    "dispatch-watchers": {"task": "inventory.tasks.dispatch_watchers", "schedule": 3.0},
+    "dispatch-watchers": {"task": "inventory.tasks.dispatch_watchers", "schedule": 2.0},
     "dispatch-collectors": {"task": "inventory.tasks.dispatch_collectors", "schedule": 5.0},
     "find-idle": {"task": "inventory.tasks.find_idle", "schedule": 60.0},
     "record-history": {"task": "inventory.tasks.record_history", "schedule": 60.0},
@@ -145,6 +150,11 @@ app.conf.beat_schedule = {
     "launch-heartbeat": {"task": "inventory.tasks.launch_heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
+    "advance-quarantine": {"task": "quarantine.tasks.advance", "schedule": 10.0},
+    "advance-policies": {"task": "validations.tasks.advance_policies", "schedule": 60.0},
+    "advance-notifications": {"task": "notifications.tasks.advance", "schedule": 10.0},
+    "prune-deliveries": {"task": "notifications.tasks.prune", "schedule": 86400.0},
+    "prune-imported-results": {"task": "validations.tasks.prune_imported", "schedule": 86400.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
     "purge-sessions": {"task": "accounts.tasks.purge_sessions", "schedule": 86400.0},
     "ship-audit": {"task": "accounts.tasks.ship_audit", "schedule": 15.0},

@@ -10,13 +10,17 @@ import logging
 import signal
 import threading
 import time
+from pathlib import Path
 
 from celery.beat import Service as BeatService
 from celery.worker import WorkController
+from django.conf import settings
 from django.core.management import call_command
+from django.db import connections
 
 from gpudash.celery import ARENAS, app
 from gpudash.config.database_pool import connections_now, use_pool
+from gpudash.logs.to_file import log_to_file
 from gpudash.web import bound_server
 from gpudash.workers.queues import QUEUES, THREADS, WATCH_THREADS
 from gpudash.workers.schedule import Schedule
@@ -28,9 +32,10 @@ from runtime.telemetry import figures, report
 logger = logging.getLogger(__name__)
 
 
-def prepare() -> None:
-    """Bring the data folder's database up to date."""
+def prepare() -> Path:
+    """Bring the data folder's database up to date. Returns the file that the log goes to from now on."""
     call_command("migrate", verbosity=0, interactive=False)
+    return log_to_file(settings.DATA_DIR)
 
 
 class EmbeddedService:
@@ -39,8 +44,11 @@ class EmbeddedService:
     def __init__(self, host: str = "127.0.0.1", port: int = 8000) -> None:
         self._server = bound_server(f"{host}:{port}", option="--port")
         self.url = f"http://{host}:{self._server.effective_port}"
+        settings.ONE_PROCESS = True
+        settings.PUBLIC_URL = settings.PUBLIC_URL or self.url
         self._use_memory_broker()
         limit_arenas(ARENAS)
+        connections.close_all()  # what was opened so far is of no pool
         use_pool()
 
     def start(self) -> None:

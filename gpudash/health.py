@@ -128,7 +128,7 @@ def check_migrations() -> None:
         raise NotReady(text)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if missing:
-        raise NotReady(f"{len(missing)} migrations not applied; run manage.py migrate")
+        raise NotReady(f"{len(missing)} migrations not applied; run gpudash migrate")
 
 
 def check_broker() -> None:
@@ -189,7 +189,7 @@ def _ask_broker(url: str) -> None:
 def check_static_files() -> None:
     """Production serves collected files only: without their list every page fails."""
     if settings.PRODUCTION and not (Path(str(settings.STATIC_ROOT)) / "staticfiles.json").is_file():
-        raise NotReady(f"no static files in {settings.STATIC_ROOT}; run manage.py collectstatic")
+        raise NotReady(f"no static files in {settings.STATIC_ROOT}; run gpudash collectstatic")
 
 
 def _not_asked() -> None:

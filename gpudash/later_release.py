@@ -16,13 +16,18 @@ from django.db.migrations.loader import MigrationLoader
 _NAMED = 3
 
 
-def later(loader: MigrationLoader) -> str:
-    """What is wrong when the database has migrations that this release does not have; "" when it has none."""
+def strange_migrations(loader: MigrationLoader) -> list[str]:
+    """Migrations of the database that this release does not have, as "inventory.0002_more"."""
     labels = {app.label for app in apps.get_app_configs()}
     applied: Any = loader.applied_migrations
-    strange = sorted(
+    return sorted(
         f"{app}.{name}" for app, name in applied if app in labels and (app, name) not in loader.disk_migrations
     )
+
+
+def later(loader: MigrationLoader) -> str:
+    """What is wrong when the database has migrations that this release does not have; "" when it has none."""
+    strange = strange_migrations(loader)
     if not strange:
         return ""
     named = ", ".join(strange[:_NAMED]) + (" …" if len(strange) > _NAMED else "")

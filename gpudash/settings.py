@@ -8,6 +8,7 @@ from pathlib import Path
 from gpudash import __version__
 from gpudash.broker import KEEPALIVE, secured
 from gpudash.config import env, env_file, external_accounts
+from gpudash.config.data_folder import default_folder
 from gpudash.config.database_url import NO_POOLER, POOLERS, database
 from gpudash.workers import queues
 
@@ -15,7 +16,7 @@ env_file.load("GPUDASH_ENV_FILE")
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = env.choice("GPUDASH_ENV", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
-DATA_DIR = env.folder("GPUDASH_DATA_DIR", BASE_DIR / "var", mode=0o700)
+DATA_DIR = env.folder("GPUDASH_DATA_DIR", default_folder(BASE_DIR), mode=0o700)
 SECRET_KEY = env.secret_key("GPUDASH_SECRET_KEY", DATA_DIR, PRODUCTION)
 SECRET_KEY_FALLBACKS = env.words("GPUDASH_SECRET_KEY_FALLBACKS")
 DEBUG = env.flag("GPUDASH_DEBUG", False)
@@ -25,10 +26,14 @@ ALLOWED_HOSTS = env.words("GPUDASH_ALLOWED_HOSTS", "" if PRODUCTION else "localh
 if PRODUCTION and not ALLOWED_HOSTS:
     raise env.BadSetting("GPUDASH_ALLOWED_HOSTS", "must list the host names of the service, separated by commas")
 CSRF_TRUSTED_ORIGINS = env.words("GPUDASH_TRUSTED_ORIGINS")
+# Origins whose pages may read REST with a token.
+CORS_ORIGINS = env.origins("GPUDASH_CORS_ORIGINS")
 
 # Where the cluster is, and how it is read.
 KUBECONFIG = env.text("GPUDASH_KUBECONFIG")
 CREDENTIAL_FOLDERS = env.folders("GPUDASH_CREDENTIAL_FOLDERS")
+# Whether this process serves the pages and reads the clusters too: `demo` and `standalone` set it, and nothing else can.
+ONE_PROCESS = False
 HISTORY_DAYS = env.number("GPUDASH_HISTORY_DAYS", 90, 1, 3650)
 IDLE_MINUTES = env.number("GPUDASH_IDLE_MINUTES", 30, 5, 10_080)
 GPUSHARE_RESOURCE = env.text("GPUDASH_GPUSHARE_RESOURCE", "aliyun.com/gpu-mem")
@@ -55,6 +60,7 @@ MAX_RUNS_PER_CLUSTER = env.number("GPUDASH_MAX_RUNS_PER_CLUSTER", 50, 1, 10_000)
 MAX_RUNS_PER_NODE = env.number("GPUDASH_MAX_RUNS_PER_NODE", 8, 1, 1_000)
 MAX_RUNS_PER_USER = env.number("GPUDASH_MAX_RUNS_PER_USER", 50, 1, 10_000)
 RUN_SLOWER_PERCENT = env.number("GPUDASH_RUN_SLOWER_PERCENT", 20, 1, 1_000)
+FLOORS = env.floors("GPUDASH_FLOORS_FILE")
 RUN_LOG_HEAD_BYTES = env.number("GPUDASH_RUN_LOG_HEAD_BYTES", 2 << 20, 4096, 1 << 28)
 RUN_LOG_TAIL_BYTES = env.number("GPUDASH_RUN_LOG_TAIL_BYTES", 2 << 20, 4096, 1 << 28)
 RUN_QUEUE_TIMEOUT_S = env.number("GPUDASH_RUN_QUEUE_TIMEOUT_S", 86_400, 60, 30 * 86_400)
@@ -74,6 +80,8 @@ INSTALLED_APPS = [
     "runtime",
     "inventory",
     "validations",
+    "quarantine",
+    "notifications",
     "gpudash",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -91,6 +99,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "gpudash.middleware.request_log.RequestLogMiddleware",
+    "gpudash.middleware.cors.CorsMiddleware",
     "gpudash.middleware.database_away.DatabaseAwayMiddleware",
     "gpudash.middleware.null_characters.NullCharactersMiddleware",
     "gpudash.middleware.short_heads.ShortHeadsMiddleware",
@@ -99,6 +108,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
+    "gpudash.middleware.time_zone.TimeZoneMiddleware",
     "gpudash.probes.HostMiddleware",
     "gpudash.middleware.body_limit.BodyLimitMiddleware",
     "gpudash.middleware.request_limit.RequestLimitMiddleware",
@@ -192,12 +202,17 @@ SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = BASE_PATH
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 TLS = env.flag("GPUDASH_TLS", PRODUCTION)
+# Scheme, host and port of this installation as people reach it: links in messages begin with it.
+_NAMED = [host for host in ALLOWED_HOSTS if PRODUCTION and not host.startswith((".", "*"))]
+PUBLIC_URL = env.origin("GPUDASH_PUBLIC_URL", f"{'https' if TLS else 'http'}://{_NAMED[0]}" if _NAMED else "")
+# Private addresses that messages may be sent to.
+NOTIFY_ALLOW = env.allowed_receivers("GPUDASH_NOTIFY_ALLOW")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TLS
 SECURE_SSL_REDIRECT = TLS
 SECURE_REDIRECT_EXEMPT = [f"^{re.escape(BASE_PATH[1:])}(healthz|readyz|metrics|metrics/self)$"]
 SECURE_HSTS_SECONDS = 31536000 if TLS else 0
 # Other services under the same name are not ours to bind, and a preload list cannot be left for months.
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS and env.flag("GPUDASH_HSTS_SUBDOMAINS", False)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.flag("GPUDASH_HSTS_SUBDOMAINS", False) and TLS
 # Both are the installation's to say, by GPUDASH_HSTS_SUBDOMAINS.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 BEHIND_PROXY = env.flag("GPUDASH_BEHIND_PROXY", False)
@@ -290,6 +305,8 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "gpudash.workers.schedule:Schedule"
 
 ALIVE_FILE = env.path("GPUDASH_ALIVE_FILE", None)
+#: Private key of certificates; read when one is signed.
+SIGNING_KEY_FILE = env.path("GPUDASH_SIGNING_KEY_FILE", None)
 LOG_FORMAT = env.choice("GPUDASH_LOG_FORMAT", "json" if PRODUCTION else "text", ("json", "text"))
 LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING = {

@@ -37,7 +37,7 @@ class Capacity(msgspec.Struct, frozen=True):
         if not self.waiting or self.waiting <= self.free:
             return ""
         if not self.workers:
-            return sentence("no watch worker: start one (celery -A gpudash worker -Q watch -P threads)")
+            return sentence("no watch worker: start one (gpudash worker watch)")
         return sentence(
             "watchers without a thread: {waiting}; free threads: {free} of {threads} in all watch workers ({workers}); "
             "start another watch worker, or raise the threads (-c; a cluster needs up to {kinds})",

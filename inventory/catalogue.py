@@ -17,7 +17,7 @@ _OF_CLUSTERS = {
         gettext_noop("Cluster unreachable"),
         ERROR,
         gettext_noop("gpudash has never read a complete list from this cluster. There is no data for it."),
-        gettext_noop("Read the reason. Run `manage.py cluster check NAME` on the watch host to see what is missing."),
+        gettext_noop("Read the reason. Run `gpudash cluster check NAME` on the watch host to see what is missing."),
     ),
     "cluster-not-reporting": Entry(
         gettext_noop("Cluster not reporting"),
@@ -31,7 +31,7 @@ _OF_CLUSTERS = {
         gettext_noop("Cluster not watched"),
         ERROR,
         gettext_noop("No watch worker holds the lease. Data is not being updated."),
-        gettext_noop("Start the watch workers and the schedule, or `manage.py sync`. Check their logs."),
+        gettext_noop("Start the watch workers and the schedule, or `gpudash sync`. Check their logs."),
     ),
     "synced-data-differed": Entry(
         gettext_noop("Synced data differed from the cluster"),

@@ -20,9 +20,10 @@ from inventory.mirror.served import is_served
 from inventory.models import Cluster
 from inventory.models.cluster import OPTIONAL_KINDS
 from inventory.permissions import not_served
-from inventory.wanted import Wanted
+from inventory.wanted import LAUNCHER, QUARANTINE, WATCHER, Wanted
 from kube.client import ApiError, BadKubeconfig, Client
 from kube.credentials import PATIENCE_S
+from kube.decoders import decoder
 from wording.said import stored
 
 #: Seconds for all questions of a check together, where a worker asks; and where a person waits for the answer.
@@ -91,7 +92,14 @@ def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIEN
     except BadKubeconfig as error:
         return Checked(version, answers + _known(cluster, str(error)), str(error))
     _keep(cluster, mine, launcher_checked_at=timezone.now())
-    return Checked(version, answers + mine, note)
+    return Checked(version, [*answers, *mine, *check_quarantine(cluster)], note)
+
+
+def check_new(client: Client) -> list[Answer]:
+    """Of credentials that no cluster has yet: what is needed of them in any case. Raises ApiError where the cluster does not say."""
+    budget = _Budget(CHECK_S)
+    _version(client, budget)
+    return [_review(client, one, budget) for one in clusters.READER if not one.optional]
 
 
 def check_watcher(cluster: Cluster) -> None:
@@ -107,6 +115,24 @@ def check_launcher(cluster: Cluster) -> list[Answer]:
     except BadKubeconfig as error:
         answers = [Answer(one, None, str(error)) for one in _of_launcher(cluster)]
     _keep(cluster, answers, launcher_checked_at=timezone.now())
+    return answers
+
+
+def check_quarantine(cluster: Cluster) -> list[Answer]:
+    """The same of those that mark nodes; nothing where gpudash marks none."""
+    asked = [one for one in clusters.wanted(cluster) if one.account == QUARANTINE]
+    if not asked:
+        return []
+    budget = _Budget(CHECK_S)
+    try:
+        client = Client(*clusters.quarantine_source(cluster))
+        try:
+            answers = [_ask(client, one, budget) for one in asked]
+        finally:
+            client.close()
+    except BadKubeconfig as error:
+        answers = [Answer(one, None, str(error)) for one in asked]
+    _keep(cluster, answers, quarantine_checked_at=timezone.now())
     return answers
 
 
@@ -152,7 +178,7 @@ def _stored(cluster: Cluster) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 def _of_launcher(cluster: Cluster) -> list[Wanted]:
-    return [one for one in clusters.wanted(cluster) if one.launcher]
+    return [one for one in clusters.wanted(cluster) if one.account == LAUNCHER]
 
 
 def _known(cluster: Cluster, why: str) -> list[Answer]:
@@ -161,7 +187,7 @@ def _known(cluster: Cluster, why: str) -> list[Answer]:
 
 
 def _ask_as_watcher(cluster: Cluster, budget: _Budget, patience_s: float) -> tuple[str, list[Answer]]:
-    asked = [one for one in clusters.wanted(cluster) if not one.launcher]
+    asked = [one for one in clusters.wanted(cluster) if one.account == WATCHER]
     client = clusters.client_of(cluster, patience_s)
     try:
         version = _version(client, budget)
@@ -216,6 +242,14 @@ def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
         return Answer(
             wanted, None, f"not checked: the cluster did not respond to all requests within {budget.seconds:.0f} s"
         )
+    try:
+        return _review(client, wanted, budget)
+    except ApiError as error:
+        return Answer(wanted, None, str(error))
+
+
+def _review(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
+    """Raises ApiError."""
     resource, _, subresource = wanted.resource.partition("/")
     attributes = {"verb": wanted.verb, "group": wanted.group, "resource": resource, "subresource": subresource}
     if wanted.name:
@@ -226,11 +260,9 @@ def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
         "spec": {"resourceAttributes": attributes | {"namespace": wanted.namespace}},
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    body = client.send("POST", path, msgspec.json.encode(review), timeout_s=budget.left_s)
     try:
-        body = client.send("POST", path, msgspec.json.encode(review), timeout_s=budget.left_s)
-        status = msgspec.json.decode(body, type=_Review).status
-    except ApiError as error:
-        return Answer(wanted, None, str(error))
+        status = decoder(_Review).decode(body).status
     except (msgspec.DecodeError, RecursionError):
         return Answer(wanted, None, "the response was not an access review")
     return Answer(wanted, status.allowed, (status.reason or "")[:1000])

@@ -6,21 +6,24 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Model
+from django.db import transaction
+from django.db.models import Model, Q
 from django.db.models.functions import Now
 
 from audit.actions import Action
 from audit.acts import act
 from inventory.credential_files import refused
 from inventory.extension import EXTENSIONS
+from inventory.kubeconfig_files import discard
 from inventory.mirror.anew import anew
 from inventory.mirror.served import REST_S
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import LOOKED_FOR, Kind, WatchState
 from inventory.permissions import READER, of_cluster
-from inventory.wanted import Wanted
+from inventory.wanted import QUARANTINE, Wanted
 from kube.client import BadKubeconfig, Client, current_context
 from kube.credentials import PATIENCE_S
+from wording.said import sentence
 
 #: Watches in these states wait until somebody finds that there is something to be read.
 RESTING = (WatchState.NOT_SERVED, WatchState.NOT_NEEDED)
@@ -29,7 +32,9 @@ RESTING = (WatchState.NOT_SERVED, WatchState.NOT_NEEDED)
 def wanted(cluster: Cluster | None = None) -> list[Wanted]:
     """What a check asks for, in this order; without a cluster, what is the same in all."""
     mine = of_cluster(cluster) if cluster is not None else READER
-    return [*mine, *(one for extension in EXTENSIONS.values() for one in extension.wanted())]
+    others = (one for extension in EXTENSIONS.values() for one in extension.wanted())
+    marks = cluster is not None and cluster.quarantine_kubeconfig
+    return [*mine, *(one for one in others if one.account != QUARANTINE or marks)]
 
 
 def client_of(cluster: Cluster, patience_s: float = PATIENCE_S) -> Client:
@@ -42,6 +47,15 @@ def launcher_source(cluster: Cluster) -> tuple[str, str]:
     if cluster.launcher_kubeconfig:
         return _readable(cluster.launcher_kubeconfig), ""
     return _readable(cluster.kubeconfig), cluster.context
+
+
+def quarantine_source(cluster: Cluster) -> tuple[str, str]:
+    """(kubeconfig, context) of who marks nodes; there is no other credential in its place. Raises BadKubeconfig."""
+    if not cluster.quarantine_kubeconfig:
+        raise BadKubeconfig(
+            sentence("No kubeconfig for marking nodes (`gpudash cluster set NAME --quarantine-kubeconfig FILE`).")
+        )
+    return _readable(cluster.quarantine_kubeconfig), ""
 
 
 def _readable(kubeconfig: str) -> str:
@@ -57,7 +71,7 @@ def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str 
     if launcher:
         Client(launcher, "")
     cluster = Cluster.objects.filter(name=name.strip()).first() or Cluster()
-    cluster.kubeconfig, cluster.context, cluster.server = path, context, server
+    before, cluster.kubeconfig, cluster.context, cluster.server = cluster.kubeconfig, path, context, server
     cluster.launcher_kubeconfig = launcher
     cluster.uid = cluster.uid_note = ""  # the first that answers with these credentials is the one that is meant
     cluster.name = Cluster._meta.get_field("name").clean(name.strip(), cluster)
@@ -69,6 +83,8 @@ def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str 
         # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
         cluster.watches.filter(synced_at=None).exclude(state__in=RESTING).update(**anew(""))
         cluster.watches.exclude(synced_at=None).update(**anew("its address or credentials were changed"))
+        if before != path:
+            transaction.on_commit(lambda: _let_go(before))
     return cluster
 
 
@@ -88,6 +104,21 @@ def set_launcher(cluster: Cluster, kubeconfig: str) -> None:
         Cluster.objects.filter(pk=cluster.pk).update(launcher_kubeconfig=path)
 
 
+def set_quarantine(cluster: Cluster, kubeconfig: str | None, how: str = "") -> None:
+    """Say where the credentials that mark nodes are, in a process that can read them, and by which mark. Raises BadKubeconfig.
+
+    kubeconfig "": gpudash marks none. None and "" of `how`: as it is.
+    """
+    columns: dict[str, str] = {"quarantine_how": how} if how else {}
+    if kubeconfig is not None:
+        columns["quarantine_kubeconfig"] = path = _readable(_absolute(kubeconfig))
+        if path:
+            Client(path, "")
+    told = {"quarantine": columns.get("quarantine_kubeconfig", cluster.quarantine_kubeconfig) or "none", "how": how}
+    with act(Action.CLUSTER_SET, cluster.name, **told):
+        Cluster.objects.filter(pk=cluster.pk).update(**columns)
+
+
 def _absolute(path: str) -> str:
     return str(Path(path).expanduser().absolute()) if path else ""
 
@@ -102,7 +133,22 @@ def remove(cluster: Cluster) -> dict[str, int]:
             rows = model._default_manager.filter(cluster=cluster)
             counts[model._meta.model_name or ""] = rows._raw_delete(rows.db)
         cluster.delete()
+        transaction.on_commit(lambda: _let_go(cluster.kubeconfig))
     return counts
+
+
+def _let_go(kubeconfig: str) -> None:
+    """Of a cluster that does not use it any more: a file that was uploaded goes, unless another cluster names it."""
+    named = Q(kubeconfig=kubeconfig) | Q(launcher_kubeconfig=kubeconfig) | Q(quarantine_kubeconfig=kubeconfig)
+    used = Cluster.objects.filter(named)
+    if kubeconfig and not used.exists():
+        discard(kubeconfig)
+
+
+def name_from(context: str) -> str:
+    """A cluster name from the context's: lower case, with - for what is not allowed."""
+    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in context.lower()).strip("-")
+    return name[:63].strip("-") or "cluster"
 
 
 def _children() -> list[type[Model]]:
@@ -135,7 +181,10 @@ __all__ = [
     "client_of",
     "current_context",
     "launcher_source",
+    "name_from",
+    "quarantine_source",
     "remove",
     "set_launcher",
+    "set_quarantine",
     "wanted",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import models
 from django.db.models.functions import Now
@@ -113,6 +114,13 @@ def _without_watcher(watch: Watch, now: datetime) -> tuple[State, datetime | Non
     return State.UNWATCHED, lapsed, _why(watch) if watch.state == WatchState.REFUSED else ""
 
 
+class WatchNow(NamedTuple):
+    """A watch as it is now."""
+
+    watch: Watch
+    condition: Condition
+
+
 @dataclass(frozen=True)
 class Sync:
     """How far the mirror of one cluster is. age_seconds: since the last update from the cluster, of the slowest kind.
@@ -133,6 +141,10 @@ class Sync:
     @property
     def synced(self) -> bool:
         return self.synced_at is not None
+
+    @property
+    def watches_now(self) -> list[WatchNow]:
+        return [WatchNow(watch, self.conditions[watch.kind]) for watch in self.watches]
 
 
 def _is_no_state(kind: str, state: State) -> bool:

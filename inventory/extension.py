@@ -16,7 +16,7 @@ class Extension(msgspec.Struct, frozen=True):
     """pod_labels: labels of pods that the mirror keeps. findings: code → entry, of findings that the app makes.
 
     wanted: what the credentials of a cluster may have to do. told: what is to be said of a cluster, for `cluster list` and
-    `cluster check`. take_over: what `cluster take-over` does; says in words what was done.
+    `cluster check`. take_over: what `cluster take-over` does; says in words what was done. None: nothing.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Extension(msgspec.Struct, frozen=True):
     findings: Mapping[str, Entry]
     wanted: Callable[[], Sequence[Wanted]]
     told: Callable[[Cluster], Sequence[str]]
-    take_over: Callable[[Cluster], str]
+    take_over: Callable[[Cluster], str] | None = None
 
 
 #: By the name of their app.

@@ -41,11 +41,11 @@ MEANS = {
     Role.LAUNCH: sentence("runs stay queued"),
 }
 START = {
-    Role.SCHEDULE: "celery -A gpudash beat",
-    Role.TASKS: "celery -A gpudash worker -Q default",
-    Role.WATCH: "celery -A gpudash worker -Q watch -P threads",
-    Role.USAGE: "celery -A gpudash worker -Q usage -P threads",
-    Role.LAUNCH: "celery -A gpudash worker -Q launch -P threads",
+    Role.SCHEDULE: "gpudash schedule",
+    Role.TASKS: "gpudash worker tasks",
+    Role.WATCH: "gpudash worker watch",
+    Role.USAGE: "gpudash worker usage",
+    Role.LAUNCH: "gpudash worker launch",
 }
 
 
@@ -123,7 +123,7 @@ def pulses() -> list[Pulse]:
 def _watching(pulse: Pulse) -> Pulse | None:
     """The watch workers, with what they have too little of; None when there is nothing to watch.
 
-    One without a word of its own (`manage.py sync`) says nothing of room.
+    `gpudash sync` states nothing about room.
     """
     renewed = _last_renewal()
     if renewed is None:

@@ -15,7 +15,18 @@ from django.contrib.sessions.models import Session
 from django.db.models import Model, QuerySet
 from django.db.models.functions import Now, TruncDate
 
-from inventory.models import Allocation, Card, ChargeDay, ComponentChange, Finding, HistoryDay, NamespaceDay, OwnerDay
+from inventory.models import (
+    Allocation,
+    Card,
+    ChargeDay,
+    ComponentChange,
+    Finding,
+    HistoryDay,
+    NamespaceDay,
+    NodeChange,
+    OwnerDay,
+    PodFailure,
+)
 from runtime.models import Message
 
 logger = logging.getLogger(__name__)
@@ -37,6 +48,8 @@ def old_rows() -> list[tuple[QuerySet[Model], str]]:
         (Allocation.objects.filter(ended_at__lt=before), "ended_at"),
         (Finding.objects.filter(ended_at__lt=before), "ended_at"),
         (ComponentChange.objects.filter(at__lt=before), "at"),
+        (NodeChange.objects.filter(at__lt=before), "at"),
+        (PodFailure.objects.filter(at__lt=before), "at"),
         (HistoryDay.objects.filter(day__lt=TruncDate(before)), "day"),
         (Card.objects.filter(removed_at__lt=before, allocations=None), "removed_at"),
         (OwnerDay.objects.filter(day__lt=TruncDate(Now() - OWNERS_KEPT)), "day"),

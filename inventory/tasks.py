@@ -20,6 +20,7 @@ from inventory.collect import collector, past_answers
 from inventory.collect import lease as collectors
 from inventory.collect.collector import lose_silent
 from inventory.discrepancies import look as discrepancies
+from inventory.failures import look as failures
 from inventory.history import recorder
 from inventory.idle import allocations
 from inventory.mirror.dispatch import ask_again, dispatch, give_way
@@ -96,7 +97,10 @@ def _watch(cluster_id: int, kind: str) -> None:
                 beat(Role.WATCH)
             _run(lease)
     except LeaseLost:
-        logger.warning("%s of cluster %d: another watcher has the lease", kind, cluster_id)
+        if Watch.objects.filter(cluster_id=cluster_id, kind=kind).exists():
+            logger.warning("%s of cluster %d: another watcher has the lease", kind, cluster_id)
+        else:
+            logger.info("%s of cluster %d: the cluster was removed", kind, cluster_id)
     except BadKubeconfig as error:
         if lease is not None:
             _refused(lease, of_error(error))
@@ -171,6 +175,8 @@ def check_clusters() -> None:
     for cluster_id in Cluster.objects.exclude(pk__in=not_tested).values_list("pk", flat=True):
         send_once(check_cluster.name, (cluster_id,))
         send_once(check_launcher.name, (cluster_id,))
+    for cluster_id in Cluster.objects.exclude(quarantine_kubeconfig="").values_list("pk", flat=True):
+        send_once(check_quarantine.name, (cluster_id,))
 
 
 @shared_task(base=OnceTask)
@@ -183,6 +189,12 @@ def check_cluster(cluster_id: int) -> None:
 def check_launcher(cluster_id: int) -> None:
     """And with the launcher's."""
     _check(cluster_id, checks.check_launcher)
+
+
+@shared_task(base=OnceTask)
+def check_quarantine(cluster_id: int) -> None:
+    """And with those that mark nodes."""
+    _check(cluster_id, checks.check_quarantine)
 
 
 def _check(cluster_id: int, ask: Callable[[Cluster], object]) -> None:
@@ -242,9 +254,10 @@ def record_history() -> int:
 
 @shared_task(base=OnceTask)
 def sum_namespaces() -> int:
-    """Write who holds what now, and sum what was held on days. Returns how many rows of now changed."""
+    """Write who holds what now, and sum what was held on days, and who failed where. Returns how many rows of now changed."""
     changed = namespaces.look()
     charges.look()
+    failures.look()
     give_back()
     return changed
 

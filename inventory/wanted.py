@@ -7,6 +7,8 @@ import msgspec
 from wording.said import sentence
 
 ROLE = "deploy/watcher-role.yaml"
+#: The accounts of gpudash in a cluster, one file with credentials each.
+WATCHER, LAUNCHER, QUARANTINE = "watcher", "launcher", "quarantine"
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -14,7 +16,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
     namespace: where it is needed, "" for the whole cluster. name: the one object that it is needed for, "" for all.
     optional: the mirror works without it. role: the file that grants it.
-    launcher: the launcher's credentials need it, not the watchers'. kind: the watched kind that it is for; "" for none.
+    account: whose credentials need it. kind: the watched kind that it is for; "" for none.
     """
 
     verb: str
@@ -24,7 +26,7 @@ class Wanted(msgspec.Struct, frozen=True):
     optional: bool = False
     namespace: str = ""
     role: str = ROLE
-    launcher: bool = False
+    account: str = WATCHER
     name: str = ""
     kind: str = ""
 

@@ -13,6 +13,7 @@ import msgspec
 import urllib3
 
 from kube.deadline import Deadline
+from kube.decoders import decoder
 from kube.errors import ApiError, TooLarge
 from kube.room import Room
 from wording.said import cut, sentence
@@ -67,7 +68,7 @@ def refusal_of(response: urllib3.BaseHTTPResponse, packed: str) -> ApiError:
     response.close()
     reason, message = response.reason or "", ""
     try:
-        status = msgspec.json.decode(body, type=_Status)
+        status = decoder(_Status).decode(body)
         reason, message = status.reason or reason, status.message or ""
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         strange = b"<html" in body[:2000].lower()

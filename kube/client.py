@@ -11,12 +11,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import urllib3
-from kubernetes.client import ApiClient
-from kubernetes.config.config_exception import ConfigException
 
 from kube import configuration
 from kube.bodies import MAX_ANSWER, late, packed_as, read_whole, refusal_of
@@ -28,6 +26,9 @@ from kube.kubeconfig import BadKubeconfig, read
 from kube.room import Room, answers
 from kube.stream import Stream
 from wording.said import sentence
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
 
 __all__ = ["ApiError", "BadKubeconfig", "Client", "current_context"]
 
@@ -56,6 +57,8 @@ class Client:
         return f"<Client {self.server}>"
 
     def _load(self, answer: Answer | None = None) -> None:
+        from kubernetes.client import ApiClient  # late, as in `configuration`
+
         loaded = configuration.load(self.kubeconfig, self.context, answer.credential if answer else None)
         try:
             api = ApiClient(loaded.configuration)
@@ -76,6 +79,8 @@ class Client:
 
     def _credentials(self) -> tuple[ApiClient, str, Answer | None]:
         """The pools, the value of the header and the plugin's answer that the next request goes with."""
+        from kubernetes.config.config_exception import ConfigException
+
         plugin = self._plugin
         answer = plugin.answer(self.patience_s) if plugin is not None else None
         with self._lock:

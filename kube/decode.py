@@ -10,6 +10,7 @@ from typing import Any, Generic
 import msgspec
 
 from kube import salvage
+from kube.decoders import decoder
 from kube.kinds import T
 from wording.said import sentence
 
@@ -88,13 +89,13 @@ class _Status(msgspec.Struct):
     message: str | None = None
 
 
-_raw_page = msgspec.json.Decoder(_RawPage)
-_raw_event = msgspec.json.Decoder(_RawEvent)
+_raw_page = decoder(_RawPage)
+_raw_event = decoder(_RawEvent)
 #: Events that carry an object.
 _CHANGES = frozenset(("ADDED", "MODIFIED", "DELETED"))
-_bookmark = msgspec.json.Decoder(_Bookmark)
-_status = msgspec.json.Decoder(_Status)
-_meta = msgspec.json.Decoder(_ListMeta)
+_bookmark = decoder(_Bookmark)
+_status = decoder(_Status)
+_meta = decoder(_ListMeta)
 #: What a decoder may answer bytes with that it cannot read.
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
@@ -104,7 +105,7 @@ class Decoder(Generic[T]):
 
     def __init__(self, kind: type[T]) -> None:
         self.kind: type[Any] = kind
-        self._object: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind)
+        self._object: msgspec.json.Decoder[Any] = decoder(kind)
         page = msgspec.defstruct(
             f"{kind.__name__}Page",
             [
@@ -113,7 +114,7 @@ class Decoder(Generic[T]):
                 ("kind", str, ""),
             ],
         )
-        self._page = msgspec.json.Decoder(page)
+        self._page = decoder(page)
 
     def page(self, body: bytes) -> Page[T]:
         """One page. Raises NotAList."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from kube.client import ApiError, Client
+from kube.decoders import decoder
 from wording.said import sentence
 
 NAMESPACE = "/api/v1/namespaces/kube-system"
@@ -70,6 +71,6 @@ def goes_back(before: str, now: str) -> bool:
 
 def _metadata(body: bytes) -> _Metadata:
     try:
-        return msgspec.json.decode(body, type=_Thing).metadata
+        return decoder(_Thing).decode(body).metadata
     except (msgspec.DecodeError, RecursionError):
         return _Metadata()

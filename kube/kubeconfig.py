@@ -19,7 +19,10 @@ from wording.said import sentence
 
 #: Hundreds of clusters with their certificates fit; what is larger is another file.
 MAX_KUBECONFIG = 4 << 20
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: Of a name in an error.
+_SHOWN = 100
+#: Of YAML, a safe one.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class BadKubeconfig(Exception):
@@ -37,8 +40,12 @@ class Read(msgspec.Struct):
 
 def read(path: Path, context: str) -> Read:
     """The kubeconfig and what the context names in it ("": the current one). Raises BadKubeconfig."""
-    config = _mapping(path)
-    name = context or _word(config.get("current-context"))
+    return find(path, mapping(path, _text(path), MAX_KUBECONFIG), context)
+
+
+def find(path: Path, config: dict[str, Any], context: str) -> Read:
+    """What the context names ("": the current one), each part checked. path: of what the texts speak. Raises BadKubeconfig."""
+    name = context or word(config.get("current-context"))
     if not name:
         known = _names(config, "contexts")
         raise BadKubeconfig(
@@ -46,33 +53,33 @@ def read(path: Path, context: str) -> Read:
                 "{path}: current-context is empty; choose one of {known} with --context", path=str(path), known=known
             )
         )
-    chosen = _named(path, config, "contexts", name, "context")["context"]
-    found = Read(config, _check_cluster(path, config, _word(chosen.get("cluster"))))
-    if owner := _word(chosen.get("user")):
-        found.user_row = _named(path, config, "users", owner, "user")
+    chosen = named(path, config, "contexts", name, "context")["context"]
+    found = Read(config, _check_cluster(path, config, word(chosen.get("cluster"))))
+    if owner := word(chosen.get("user")):
+        found.user_row = named(path, config, "users", owner, "user")
         found.user = found.user_row["user"]
-        _check_user(path, found.user, f"users[{owner}].user")
+        _check_user(path, found.user, f"users[{owner[:_SHOWN]}].user")
     return found
 
 
-def _mapping(path: Path) -> dict[str, Any]:
+def _text(path: Path) -> bytes:
+    """Of the file, and a byte more than is taken."""
     try:
         with path.open("rb") as file:
-            text = file.read(MAX_KUBECONFIG + 1)
+            return file.read(MAX_KUBECONFIG + 1)
     except OSError as error:
         raise BadKubeconfig(
             sentence("{path}: cannot be read ({strerror})", path=str(path), strerror=error.strerror or "")
         ) from None
-    if len(text) > MAX_KUBECONFIG:
-        raise BadKubeconfig(
-            sentence(
-                "{path}: larger than {mebibytes} MiB; not a kubeconfig",
-                path=str(path),
-                mebibytes=MAX_KUBECONFIG >> 20,
-            )
-        )
+
+
+def mapping(path: Path, text: bytes, most: int) -> dict[str, Any]:
+    """The YAML of a file of `most` bytes or less. Raises BadKubeconfig."""
+    if len(text) > most:
+        size = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
+        raise BadKubeconfig(sentence("{path}: larger than {size}; not a kubeconfig", path=str(path), size=size))
     try:
-        config = yaml.load(text, _Loader)  # noqa: S506 (both loaders are safe ones)
+        config = yaml.load(text, LOADER)  # noqa: S506 (both loaders are safe ones)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = sentence(" (line {number})", number=mark.line + 1) if mark else ""
@@ -86,8 +93,8 @@ def _mapping(path: Path) -> dict[str, Any]:
 
 
 def _check_cluster(path: Path, config: dict[str, Any], name: str) -> dict[str, Any]:
-    cluster: dict[str, Any] = _named(path, config, "clusters", name, "cluster")["cluster"]
-    where = f"clusters[{name}].cluster"
+    cluster: dict[str, Any] = named(path, config, "clusters", name, "cluster")["cluster"]
+    where = f"clusters[{name[:_SHOWN]}].cluster"
     _check_url(path, f"{where}.server", cluster.get("server"), ("https", "http"), secrets=False)
     if cluster.get("proxy-url"):
         _check_url(path, f"{where}.proxy-url", cluster["proxy-url"], ("https", "http", "socks5"), secrets=True)
@@ -98,7 +105,7 @@ def _check_cluster(path: Path, config: dict[str, Any], name: str) -> dict[str, A
 def _check_url(path: Path, where: str, value: object, schemes: tuple[str, ...], secrets: bool) -> None:
     """secrets: whether user name and password may be in it; the server's URL is shown on pages."""
     try:
-        url = urlsplit(_word(value))
+        url = urlsplit(word(value))
         ok = url.scheme in schemes and bool(url.hostname) and url.port != 0
     except ValueError:
         ok = False
@@ -141,9 +148,9 @@ def _check_user(path: Path, user: dict[str, Any], where: str) -> None:
 
 def _check_plugin(path: Path, plugin: object, where: str) -> None:
     """That it can be run; what it answers is seen when it is."""
-    if not isinstance(plugin, dict) or not _word(plugin.get("command")):
+    if not isinstance(plugin, dict) or not word(plugin.get("command")):
         raise BadKubeconfig(sentence("{path}: {where}: no command", path=str(path), where=where))
-    if not _word(plugin.get("apiVersion")).startswith("client.authentication.k8s.io/"):
+    if not word(plugin.get("apiVersion")).startswith("client.authentication.k8s.io/"):
         raise BadKubeconfig(
             sentence(
                 "{path}: {where}: apiVersion must be client.authentication.k8s.io/v1 (or v1beta1)",
@@ -173,12 +180,12 @@ def _scalar(value: object) -> bool:
 
 
 def _pair(pair: dict[str, Any]) -> bool:
-    return bool(_word(pair.get("name"))) and _scalar(pair.get("value", ""))
+    return bool(word(pair.get("name"))) and _scalar(pair.get("value", ""))
 
 
 def _check_file(path: Path, section: dict[str, Any], where: str, key: str) -> None:
     if section.get(key) and not section.get(f"{key}-data"):
-        file = path.absolute().parent / _word(section[key])
+        file = path.absolute().parent / word(section[key])
         if file.is_dir() or not os.access(file, os.R_OK):
             raise BadKubeconfig(
                 sentence(
@@ -213,29 +220,29 @@ def check_certificates(path: str, authority: str | None, certificate: str | None
             ) from None
 
 
-def _word(value: object) -> str:
+def word(value: object) -> str:
     """Text of a scalar; "" for anything else (a structure of aliases may be endless when printed)."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def _names(config: dict[str, Any], part: str) -> str:
     rows = config.get(part)
-    names = [_word(row.get("name")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    names = [word(row.get("name"))[:_SHOWN] for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return ", ".join(names[:20]) or sentence("(none)")
 
 
-def _named(path: Path, config: dict[str, Any], part: str, name: str, inner: str) -> dict[str, Any]:
+def named(path: Path, config: dict[str, Any], part: str, name: str, inner: str) -> dict[str, Any]:
     """The row of this name, whose `inner` is a mapping."""
     rows = config.get(part)
     for row in rows if isinstance(rows, list) else []:
-        if isinstance(row, dict) and _word(row.get("name")) == name and isinstance(row.get(inner), dict):
+        if isinstance(row, dict) and word(row.get("name")) == name and isinstance(row.get(inner), dict):
             return cast(dict[str, Any], row)
     raise BadKubeconfig(
         sentence(
             "{path}: {part} has no {name}; available: {names}",
             path=str(path),
             part=part,
-            name=f"{name!r}",
+            name=f"{name[:_SHOWN]!r}",
             names=_names(config, part),
         )
     )

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 import msgspec
 
-from kube.objects import EnvVar, Metadata, PodResourceClaim, PodStatus, Resources
+from kube.decoders import decoder
+from kube.objects import EnvVar, Metadata, PodResourceClaim, PodStatus, Quantities, Resources
 
 _T = TypeVar("_T")
 _NOTHING = msgspec.Raw()
@@ -33,7 +34,7 @@ class Container(msgspec.Struct, gc=False):
 
 
 class PodSpec(msgspec.Struct, gc=False):
-    """As `objects.PodSpec`, of these containers."""
+    """As `objects.PodSpec`, of these containers. resources: of the pod as a whole (KEP-2837); overhead: of its runtime class."""
 
     nodeName: str | None = None
     containers: list[Container] | None = None
@@ -41,6 +42,9 @@ class PodSpec(msgspec.Struct, gc=False):
     resourceClaims: list[PodResourceClaim] | None = None
     runtimeClassName: str | None = None
     schedulerName: str | None = None
+    priority: int | None = None
+    resources: Resources | None = None
+    overhead: Quantities | None = None
 
 
 class Pod(msgspec.Struct, gc=False):
@@ -51,8 +55,8 @@ class Pod(msgspec.Struct, gc=False):
     status: msgspec.Raw = _NOTHING
 
 
-_environment: msgspec.json.Decoder[list[EnvVar] | None] = msgspec.json.Decoder(list[EnvVar] | None)
-_status: msgspec.json.Decoder[PodStatus | None] = msgspec.json.Decoder(PodStatus | None)
+_environment: msgspec.json.Decoder[list[EnvVar] | None] = decoder(list[EnvVar] | None)
+_status: msgspec.json.Decoder[PodStatus | None] = decoder(PodStatus | None)
 
 
 def environment(container: Container) -> list[EnvVar] | None:

@@ -12,6 +12,7 @@ import msgspec
 
 from kube.client import Client
 from kube.decode import NotAList
+from kube.decoders import decoder
 from kube.pages import get_page
 from wording.said import sentence
 
@@ -41,7 +42,7 @@ class _List(msgspec.Struct):
     items: list[_Item] | None
 
 
-_list = msgspec.json.Decoder(_List)
+_list = decoder(_List)
 
 
 class MetaPage(msgspec.Struct):

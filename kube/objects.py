@@ -184,6 +184,7 @@ class Taint(_Object):
     key: str = ""
     value: str | None = None
     effect: str = ""
+    timeAdded: str | None = None
 
 
 class NodeSpec(_Object):
@@ -198,6 +199,8 @@ class NodeAddress(_Object):
 
 class NodeInfo(_Object):
     bootID: str | None = None
+    machineID: str | None = None
+    systemUUID: str | None = None
     osImage: str | None = None
     operatingSystem: str | None = None
     kernelVersion: str | None = None
@@ -214,8 +217,14 @@ class NodeStatus(_Object):
     nodeInfo: NodeInfo | None = None
 
 
+class NodeMetadata(Metadata):
+    """managedFields: who wrote which field last, as it came; read only of nodes that are cordoned."""
+
+    managedFields: msgspec.Raw = msgspec.Raw()
+
+
 class Node(_Object):
-    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    metadata: NodeMetadata = msgspec.field(default_factory=NodeMetadata)
     spec: NodeSpec | None = None
     status: NodeStatus | None = None
 

@@ -37,6 +37,13 @@ def parse(value: str | int | None) -> int | None:
     return None
 
 
+def millis(value: str | int | None) -> int | None:
+    """Thousandths, as CPU is counted: "500m" is 500, "2" is 2000. None when it is no quantity, negative, or outside int64."""
+    text = str(value) if type(value) is int else value
+    number = _general(text, 3) if type(text) is str else None
+    return number if number is not None and number >= 0 else None
+
+
 def count(value: str | int | None) -> int | None:
     """How many: a whole number, not negative. None when it is no quantity, negative, or outside int64."""
     number = parse(value)
@@ -52,7 +59,21 @@ def size(value: str | int | None) -> int | None:
     return number if number is not None and number >= 0 else None
 
 
-def _general(text: str) -> int | None:
+def written(number: int) -> str:
+    """A whole number as a quantity, short where it is exact: 20Gi, 7611Mi, 20000000000."""
+    for suffix in ("Ti", "Gi", "Mi", "Ki"):
+        if number and number % _BINARY[suffix] == 0:
+            return f"{number // _BINARY[suffix]}{suffix}"
+    return str(number)
+
+
+def written_millis(number: int) -> str:
+    """Thousandths as a quantity: 2, 500m."""
+    return f"{number}m" if number % 1000 else str(number // 1000)
+
+
+def _general(text: str, shift: int = 0) -> int | None:
+    """The value × 10^shift."""
     if len(text) > _LONGEST:
         return None
     match = _QUANTITY.fullmatch(text)
@@ -63,7 +84,7 @@ def _general(text: str) -> int | None:
         return None
     suffix = match["suffix"] or ""
     exponent = int(match["exp"]) if match["exp"] else _DECIMAL.get(suffix, 0)
-    number = _scaled(int(whole + part), exponent - len(part), _BINARY.get(suffix, 1))
+    number = _scaled(int(whole + part), exponent - len(part) + shift, _BINARY.get(suffix, 1))
     if number is None or number > INT64_MAX:
         return None
     return -number if match["sign"] == "-" else number

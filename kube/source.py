@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from kube.client import ApiError, Client
+from kube.decoders import decoder
 from wording.said import sentence
 
 #: Seconds for an answer: less than a lease lasts.
@@ -140,7 +141,7 @@ def _not_served(error: ApiError, said: str) -> ApiError:
 def _document(client: Client, path: str, kind: type[_Document], timeout_s: float) -> _Document:
     """A document of discovery. Raises ApiError, also where something else came: then it is not known what is served."""
     try:
-        return msgspec.json.decode(client.get(path, timeout_s=timeout_s), type=kind)
+        return decoder(kind).decode(client.get(path, timeout_s=timeout_s))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise ApiError(
             0, "NotKubernetes", sentence("the response to {path} is not from a Kubernetes API", path=path)

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from kube import objects
+from kube.decoders import decoder
 from kube.objects import Condition
 from wording.said import sentence
 
@@ -93,9 +94,9 @@ class _Spec(_Object):
 T = TypeVar("T", Job, Pod, Event)
 
 _BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-_raw_list = msgspec.json.Decoder(_RawList)
-_named = msgspec.json.Decoder(_Named)
-_spec = msgspec.json.Decoder(_Spec)
+_raw_list = decoder(_RawList)
+_named = decoder(_Named)
+_spec = decoder(_Spec)
 
 
 class NotAList(Exception):
@@ -130,10 +131,11 @@ def read_list(body: bytes, kind: type[T]) -> Listed[T]:
                 kind=kind.__name__,
             )
         )
+    objects = decoder(kind)
     found: Listed[T] = Listed([], set(), raw.metadata.continue_ or "")
     for item in raw.items or []:
         try:
-            one = msgspec.json.decode(item, type=kind)
+            one = objects.decode(item)
             if isinstance(one, Pod):
                 one.whole_spec = _spec.decode(item).spec
             found.objects.append(one)
@@ -145,7 +147,7 @@ def read_list(body: bytes, kind: type[T]) -> Listed[T]:
 def read_job(body: bytes) -> Job | None:
     """One Job; None when the answer is none that can be read."""
     try:
-        job = msgspec.json.decode(body, type=Job)
+        job = decoder(Job).decode(body)
     except _BAD:
         return None
     return job if job.metadata.name and job.metadata.uid else None

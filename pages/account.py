@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -22,6 +23,7 @@ from accounts.passwords import has_password
 from accounts.required import open_to_all
 from accounts.roles import Role, granted
 from accounts.visitor import arrived
+from pages.scope_field import ScopeField
 from pages.tokens import shown_tokens
 
 #: `pages.frame.navigation` reads it.
@@ -29,6 +31,14 @@ THEME_COOKIE = "theme"
 YEAR_S = 365 * 24 * 3600
 #: What is shown once.
 NEW = "token"
+
+
+class NewTokenForm(TokenForm):
+    """On a page the scope is chosen."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["scope"] = ScopeField(_("Your own scope"), initial=())
 
 
 @open_to_all
@@ -60,7 +70,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 def account(request: HttpRequest) -> HttpResponse:
     """A token that was just made is on it, once."""
     secret = shown_once.take(request, NEW)
-    page = _account_page(request, TokenForm(_role(request)), secret=secret)
+    page = _account_page(request, NewTokenForm(_role(request)), secret=secret)
     return shown_once.forget(page) if secret else page
 
 
@@ -68,9 +78,9 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_POST
 def create_token(request: HttpRequest) -> HttpResponse:
     """Leads back to the account's page, which shows the token (see `accounts.shown_once`)."""
-    form = TokenForm(_role(request), request.POST)
-    if not form.is_valid():
-        return _account_page(request, form, status=400)
+    form = NewTokenForm(_role(request), request.POST)
+    if not form.is_valid() or "check" in request.POST:
+        return _account_page(request, form, status=400 if form.errors else 200)
     try:
         _token, secret = form.issue(request.user)
     except TooManyTokens:

@@ -83,7 +83,7 @@ def audit_state() -> AuditState:
     read = last_reading()
     if read is not None and read.broken is not None:
         told = _(
-            "The chain breaks at entry %(number)s: an entry was changed or is missing. For details, run manage.py audit verify."
+            "The chain breaks at entry %(number)s: an entry was changed or is missing. For details, run gpudash audit verify."
         )
         text = told % {"number": read.broken}
         return AuditState("error", text, read.read_at, last)

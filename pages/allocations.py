@@ -13,16 +13,20 @@ from django.views.decorators.http import require_safe
 
 from inventory.models import Allocation, Pod
 from inventory.models.choices import Evidence
+from inventory.placement.pending.words import claim_text
+from inventory.queries import grouped
 from inventory.queries import rows as querysets
-from inventory.queries.claimed import Claimed, with_claims
+from inventory.queries.claimed import Claimed
 from inventory.queries.pod_usage import PodUsage
 from pages.charts.bars import amount_of
 from pages.frame import choices
+from pages.frame.grouped import Grouping
 from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.rows.cards import card_called, card_name
+from pages.rows.groups import allocation_facts, by_model, by_namespace, by_node
 from pages.usage import used_by, why_not_used
 from resources import moments
 from resources.allocation import ALLOCATIONS
@@ -87,7 +91,10 @@ def _deleting(row: Allocation) -> str:
 
 @dataclass(frozen=True)
 class ClaimLine:
-    """A claim of a pod. asks: each request on a line, the ways to fulfil one marked by "or". why: what keeps the pod from it."""
+    """A claim of a pod. asks: each request on a line, the ways to fulfil one marked by "or".
+
+    why: what keeps the pod from it, a sentence.
+    """
 
     name: str
     asks: list[str]
@@ -96,11 +103,12 @@ class ClaimLine:
 
 @dataclass(frozen=True)
 class PendingLine:
-    """A pod that no node takes yet. wanted: the resources that it asks for, as the API writes them."""
+    """A pod that no node takes yet. wanted: the resources that it asks for, as the API writes them. why: what decides, a sentence."""
 
     pod: Pod
     wanted: list[str]
     claims: list[ClaimLine]
+    why: str
 
     @property
     def url(self) -> str:
@@ -116,42 +124,18 @@ class PendingLine:
         """All that it asks for, for where there is one line."""
         return [*self.wanted, *(text for claim in self.claims for text in claim.asks or [claim.name])]
 
-    @property
-    def why(self) -> list[str]:
-        """What its claims keep it from."""
-        return [claim.why for claim in self.claims if claim.why]
-
 
 def pending_line(pod: Pod) -> PendingLine:
-    """pod: with its claims (`inventory.queries.claimed`)."""
+    """pod: with its claims, and with what decides (`inventory.placement.pending.decided`)."""
     asked = pod.requests if isinstance(pod.requests, dict) else {}
     wanted = [f"{resource}: {quantity}" for resource, quantity in sorted(asked.items())]
-    return PendingLine(pod, wanted, [_claim_line(one) for one in getattr(pod, "claimed", ())])
+    claims = [_claim_line(one) for one in getattr(pod, "claimed", ())]
+    return PendingLine(pod, wanted, claims, pod.deciding.text)  # type: ignore[attr-defined]
 
 
 def _claim_line(one: Claimed) -> ClaimLine:
     asks = [gettext("or %(ask)s") % {"ask": text} if other else text for other, text in one.asks]
-    return ClaimLine(one.claim or one.template or one.name, asks, _why(one))
-
-
-def _why(one: Claimed) -> str:
-    if one.state == "not-made":
-        text = gettext(
-            "No claim created from the template %(template)s yet. Run kubectl describe pod and check for "
-            "FailedResourceClaimCreation."
-        )
-        return text % {"template": one.template or "?"}
-    if one.state == "not-seen":
-        text = gettext(
-            "The claim %(claim)s is not synced: it does not exist, requests no accelerator, or read access is denied."
-        )
-        return text % {"claim": one.claim}
-    if one.state == "deleting":
-        return gettext("The claim %(claim)s is being deleted. New pods cannot use it.") % {"claim": one.claim}
-    if one.state == "allocated" and one.node:
-        text = gettext("The claim %(claim)s is allocated on %(node)s. The pod can run only there.")
-        return text % {"claim": one.claim, "node": one.node}
-    return ""
+    return ClaimLine(one.claim or one.template or one.name, asks, claim_text(one) or "")
 
 
 def _allocation_lines(rows: list[Any]) -> list[Any]:
@@ -180,7 +164,13 @@ _HOLDING = ListSpec(
     key=lambda line: f"held-{line.row.id}",
     gone=lambda line: line.row.ended_at is not None,
     words={"card_id": card_called},
-    once={"node": "evidence"},
+    groups={
+        "namespace": Grouping(
+            _("By namespace"), by_namespace(grouped.allocations, allocation_facts), column="namespace"
+        ),
+        "node": Grouping(_("By node"), by_node(grouped.allocations, allocation_facts)),
+        "model": Grouping(_("By model"), by_model(grouped.allocations, allocation_facts)),
+    },
 )
 
 _PENDING = ListSpec(
@@ -197,22 +187,22 @@ _PENDING = ListSpec(
     part="allocations/pending.html",
     caption=_("Pending pods"),
     cells="allocations/pending_cells",
+    style="told",
     key=lambda line: f"pending-{line.pod.id}",
+    order="created_at",
 )
 
 
 def _demand() -> dict[str, Any]:
-    """How many pods wait and since when: one query; the longest waiting: another."""
-    sums = querysets.pods_pending().aggregate(count=Count("id"), oldest=Min("created_at"))
-    longest = with_claims(querysets.pods_pending().order_by("created_at", "id")[:PENDING_SHOWN])
-    return {"pending": sums, "longest": [pending_line(pod) for pod in longest]}
+    """How many pods wait and since when: one query."""
+    return {"pending": querysets.pods_pending().aggregate(count=Count("id"), oldest=Min("created_at"))}
 
 
 @shareable
 @require_safe
 @answered
 def allocations(request: HttpRequest) -> HttpResponseBase:
-    return list_page(request, _HOLDING, lambda: _demand() | {"tab": _tab(request)})
+    return list_page(request, _HOLDING, lambda _: _demand() | {"tab": _tab(request)})
 
 
 def _tab(request: HttpRequest) -> str:
@@ -226,4 +216,4 @@ def _tab(request: HttpRequest) -> str:
 @require_safe
 @answered
 def pending(request: HttpRequest) -> HttpResponseBase:
-    return list_page(request, _PENDING, lambda: _demand() | {"tab": "pending"})
+    return list_page(request, _PENDING, lambda _: _demand() | {"tab": "pending"})

@@ -20,6 +20,7 @@ from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.words.audit import details
 from resources.audit import AUDIT
+from resources.filter_sets import StrictFilterSet
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ SPEC = ListSpec(
 )
 
 
-def _context() -> dict[str, Any]:
+def _context(found: StrictFilterSet) -> dict[str, Any]:
     return {}
 
 

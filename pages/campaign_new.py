@@ -8,10 +8,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from pages.frame import amounts
+from pages.frame import amounts, choices
 from pages.frame.refusals import answered
 from pages.frame.worded import worded
 from pages.launch_forms import CampaignForm
@@ -19,7 +20,7 @@ from pages.permission import campaigners_only, may_campaign
 from pages.rows import targets as places
 from pages.run import manifest_text
 from validations import campaigns
-from validations.planning import Plan, Refused, RunRequest, plan
+from validations.planning import Plan, Refused, RunDraft, plan
 from validations.requests import KeyReused
 
 #: Places whose fit is looked at before the start; each costs some queries.
@@ -39,14 +40,18 @@ class Fit:
 @require_http_methods(["GET", "HEAD", "POST"])
 @answered
 def campaign_new(request: HttpRequest) -> HttpResponseBase:
-    if request.method == "POST" and "preview" not in request.POST:
+    if request.method == "POST" and not {"preview", "add"} & request.POST.keys():
         return _create(request)
     return _show(request, _prefilled(request, request.POST if request.method == "POST" else request.GET))
 
 
 def _prefilled(request: HttpRequest, data: QueryDict) -> CampaignForm:
-    """Places from ticked boxes (`target`), a filter of the node list (`nodes`) or the text of the form itself."""
-    data, problems = data.copy(), {}
+    """Places from ticked boxes (`target`), a filter of the node list (`nodes`) or the text of the form itself.
+
+    Models, of an address or of the form's button, add theirs.
+    """
+    data = data.copy()
+    problems = _add(data)
     try:
         if data.getlist("target"):
             data["targets"] = places.text_of(places.ticked(data.getlist("target")))
@@ -59,8 +64,31 @@ def _prefilled(request: HttpRequest, data: QueryDict) -> CampaignForm:
     return form
 
 
+def _add(data: QueryDict) -> dict[str, list[str]]:
+    """Put the cards of the models, or all cards, to the targets. Returns what is wrong."""
+    every = data.get("add") == "all"
+    words = [word.strip() for text in data.getlist("model") for word in text.split(",") if word.strip()]
+    if not (words or every):
+        return {}
+    try:
+        text = places.text_of(places.of_models([] if every else words))
+    except places.BadPlaces as error:
+        return {"model": [worded(error.args[0])]}
+    before = "" if every else data.get("targets", "").strip()
+    data["targets"] = "\n".join(dict.fromkeys(f"{before}\n{text}".strip().splitlines()))
+    # They are no more what a filter of the node list has chosen.
+    data["model"] = data["nodes"] = ""
+    if every:
+        data["per"] = "card"
+    return {}
+
+
 @campaigners_only
 def _create(request: HttpRequest) -> HttpResponse:
+    if request.POST.get("model", "").strip():
+        form = _prefilled(request, request.POST)
+        form.refuse({} if form.errors else {"targets": [_("Targets were added. Check them, then start.")]})
+        return _show(request, form, 400)
     form = CampaignForm(request.POST, may_campaign(request))
     if not form.is_valid():
         return _show(request, form, 400)
@@ -107,6 +135,8 @@ def _show(request: HttpRequest, form: CampaignForm, status: int = 200) -> HttpRe
         "form": form,
         "suite": form.chosen,
         "spots": len(form.spots),
+        "all_cards": places.cards_there(),
+        "models": choices.models(),
         "fits": fits,
         "cordoned": _cordoned_words(names) if (names := places.cordoned(form.spots)) else "",
         "software": places.software(form.spots),
@@ -124,7 +154,7 @@ def _fits(form: CampaignForm) -> tuple[list[Fit], str]:
         place = f"{cluster}/{node} {card}".rstrip()
         try:
             made = plan(
-                RunRequest(suite=form.typed("suite"), cluster=cluster, node=node, card=card, options=form.given())
+                RunDraft(suite=form.typed("suite"), cluster=cluster, node=node, card=card, options=form.given())
             )
         except Refused as error:
             fits.append(Fit(place, [worded(text) for texts in error.problems.values() for text in texts]))

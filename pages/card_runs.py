@@ -20,8 +20,8 @@ from pages.frame.refusals import BadParameter, NotThere, answered
 from pages.permission import may_launch
 from pages.rows.cards import card_name
 from pages.rows.runs import run_line
+from pages.sections import series
 from pages.sections.measured import figure
-from pages.sections.series import Plot, plot
 from pages.words import runs as words
 from pages.words.names import plain
 from validations import querysets, validity
@@ -77,7 +77,7 @@ def _context(request: HttpRequest, card: Card) -> dict[str, Any]:
         "choices": [(one, state_url(request, measure=one.id), one == chosen) for one in choices],
         "of": [(title, state_url(request, of=name), name == of) for name, title in _of_titles(card)],
         "chosen": chosen,
-        "plot": _plot(rows, card),
+        "chart": series.chart(rows, card.pk),
         "numbers": [(run_line(row.run), figure(row.value), row) for row in rows[::-1][:60]],
         "points": len(rows),
         "most_points": POINTS,
@@ -136,7 +136,3 @@ def _rows(chosen: Choice, of: str, card: Card) -> list[Measurement]:
     where: dict[str, object] = {"card_id": card.pk} if of == "card" else {"card_model": card.model}
     found = querysets.series(chosen.suite, chosen.name, **where).filter(unit=chosen.unit).select_related("run__cluster")
     return list(found.order_by("-run__ended_at", "-id")[:POINTS])[::-1]
-
-
-def _plot(rows: list[Measurement], card: Card) -> Plot | None:
-    return plot(rows, card.pk, {row.run_id: reverse("run", args=[row.run_id]) for row in rows})

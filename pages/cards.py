@@ -9,13 +9,17 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory.models.choices import CardState, Health, Severity, UnavailableReason
-from inventory.queries import availability, free
-from inventory.queries import rows as querysets
+from inventory.queries import free
+from inventory.queries.grouped import cards as sums_of_cards
 from pages.frame import choices
+from pages.frame.grouped import Grouping
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.frame.table import Column
 from pages.rows.cards import card_row
+from pages.rows.groups import by_model, by_node, card_facts
 from resources.card import CARDS
+from resources.filter_sets import StrictFilterSet
 from runtime.cached import shareable
 
 #: Holders named in a row; the bar shows all of them.
@@ -48,23 +52,34 @@ SPEC = ListSpec(
     cells="cards/cells",
     key=lambda card: f"card-{card.id}",
     gone=lambda card: card.removed_at is not None,
-    of_then=("node", "model", "allocations", "memory_total_bytes", "memory_free_bytes", "allocations_count"),
-    once={"memory_total_bytes": "memory_source"},
+    more=(Column("validated", _("Validated")),),
+    order="-memory_free_bytes",
+    groups={
+        "node": Grouping(_("By node"), by_node(sums_of_cards, card_facts)),
+        "model": Grouping(_("By model"), by_model(sums_of_cards, card_facts), column="model"),
+    },
+    of_then=("node", "model", "stack", "allocations", "memory_total_bytes", "memory_free_bytes", "allocations_count"),
 )
 
 
-def _context() -> dict[str, Any]:
+def _context(found: StrictFilterSet) -> dict[str, Any]:
+    """Cards by state, of those that the filter keeps: "" and None are choices of nothing."""
+    if found.span is not None:
+        return {}
+    kept = any(
+        found.form.cleaned_data.get(name) not in (None, "", []) for name in found.base_filters if name != "ordering"
+    )
+    counts = (
+        free.count_cards(found.qs.select_related(None).prefetch_related(None)) if kept else free.cards_by_cluster(None)
+    )
     states = dict.fromkeys(CardState.values, 0)
-    for found in free.card_states().values():
-        for state, count in found.items():
-            states[state] = states.get(state, 0) + count
-    room = querysets.cards_present().filter(availability.with_room("memory_free_bytes", 1))
-    largest = room.order_by("-memory_free_bytes", "-id").first()
+    for one in counts.values():
+        for state, count in one.states.items():
+            states[state] += count
     return {
         "states": states,
-        "free": free.free_cards(),
         "total": sum(states.values()),
-        "largest": None if largest is None else card_row(largest, []),
+        "free": free.added_cards(one.free for one in counts.values()) if kept else free.free_cards(),
     }
 
 

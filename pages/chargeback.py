@@ -17,6 +17,7 @@ from inventory.charges import month as months
 from inventory.charges.month import ChargeRow, charge, first_of, month_before, month_of, next_month, this_month
 from inventory.models import ChargeDay, Cluster
 from inventory.models.charges import By
+from pages.frame import amounts
 from pages.frame.freshness import notices
 from pages.frame.links import with_query
 from pages.frame.refusals import BadParameter, answered
@@ -57,6 +58,12 @@ class Line:
     memory_hours: str
     url: str
 
+    @property
+    def cost(self) -> str:
+        return amounts.money(
+            self.row.amounts, self.row.cost_complete, bool(self.row.card_hours or self.row.memory_hours)
+        )
+
 
 @require_safe
 @answered
@@ -74,10 +81,11 @@ def chargeback(request: HttpRequest) -> HttpResponseBase:
     shown = [*named[:MOST], *(row for row in found.rows if not row.namespace)]
     context = {
         "found": found,
-        "card_hours": f"{found.card_hours:,}",
-        "memory_hours": f"{found.memory_hours:,}",
+        "card_hours": amounts.figure(float(found.card_hours)),
+        "memory_hours": amounts.figure(float(found.memory_hours)),
         "lines": [_line(row, cluster) for row in shown],
         "more": len(named) - len(named[:MOST]),
+        "cost": amounts.money(found.amounts, found.cost_complete, bool(found.card_hours)),
         "going_on": first == this_month(now),
         "months": _months(cluster, first, by, now),
         "clusters": [
@@ -122,7 +130,8 @@ def _month(request: HttpRequest, usual: date) -> date:
 
 
 def _line(row: ChargeRow, cluster: Cluster) -> Line:
-    amounts = (f"{row.card_hours:,}", f"{row.memory_hours:,}")
+    # CSV and REST are exact, and add up.
+    hours = (amounts.figure(float(row.card_hours)), amounts.figure(float(row.memory_hours)))
     if row.namespace:
         here: dict[str, Any] = {"cluster": cluster.name, "namespace": row.namespace, "owner": row.owner, "ended": "any"}
         metered = row.memory_hours or not row.card_hours
@@ -130,9 +139,9 @@ def _line(row: ChargeRow, cluster: Cluster) -> Line:
         url = "" if row.kind == months.NO_OWNER else with_query(reverse("allocations"), **here)
         owner = f"{row.owner_kind} {row.owner}".strip() if row.owner else _("pods without an owner")
         about = "" if row.kind == "namespace" else owner
-        return Line(row, row.namespace, about, amounts[0], amounts[1] if metered else "", url)
+        return Line(row, row.namespace, about, hours[0], hours[1] if metered else "", url)
     title, what = WORDS[row.kind]
-    return Line(row, str(title), str(what), *amounts, "")
+    return Line(row, str(title), str(what), *hours, "")
 
 
 def _months(cluster: Cluster, chosen: date, by: By, now: datetime) -> list[tuple[str, str, bool]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
 from typing import Any
 
 from django.contrib import messages
@@ -26,13 +27,14 @@ from pages.frame.freshness import Freshness, freshness_of, kind_words, notices, 
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.set_up import set_up_url
-from pages.permission import RELIST, may, relisters_only
+from pages.permission import RELIST, SILENCE, may, relisters_only
+from pages.rows.findings import OF_FRESHNESS, FindingRow, finding_lines, finding_rows
 from pages.words.components import lines_of_cluster, list_url
 from runtime.models import Role
 from wording.close_names import close_names
 from wording.said import restored
 
-UNREADABLE_SHOWN = 100
+UNREADABLE_SHOWN, FINDINGS_SHOWN = 100, 50
 
 
 @dataclass(frozen=True)
@@ -247,11 +249,21 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "notices": notices(request, {found.pk}),
         "may_relist": may(request, RELIST),
         "missing": missing(),
+        "may_silence": may(request, SILENCE),
+        "findings": _own_findings(found),
         "software": lines_of_cluster(found.pk),
         "software_url": list_url(cluster=found.name),
         "set_up_url": set_up_url(found.pk, found.name),
+        "check": f"gpudash cluster check {quote(found.name)}",
+        "set_source": f"gpudash cluster set {quote(found.name)} --prometheus URL",
     }
     return live_page(request, "clusters/cluster.html", "clusters/cluster_part.html", context)
+
+
+def _own_findings(cluster: Cluster) -> list[FindingRow]:
+    """Findings of the cluster itself, of no node. That its data are not current is what the head says."""
+    rows = querysets.findings_now().filter(cluster=cluster, node_name="").exclude(code__in=OF_FRESHNESS)
+    return finding_rows(finding_lines(rows.order_by("severity_rank", "-first_seen_at", "id")[:FINDINGS_SHOWN]))
 
 
 @require_POST

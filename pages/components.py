@@ -298,4 +298,4 @@ SPEC = ListSpec(
 @require_safe
 @answered
 def component_list(request: HttpRequest) -> HttpResponseBase:
-    return list_page(request, SPEC, lambda: {"tab": "list", "set_up_url": set_up_one_url(request)})
+    return list_page(request, SPEC, lambda _: {"tab": "list", "set_up_url": set_up_one_url(request)})

@@ -1,59 +1,95 @@
-"""The documentation that came with this version, as it was written: it is there where no other place can be reached."""
+"""The documentation that came with this version, rendered: it is there where no other place can be reached."""
 
 from __future__ import annotations
 
+import posixpath
 from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from pages.glossary import WORDS
+from pages.markdown import rendered
 
-#: Name → title, by task, in the order in which an administrator comes to them. Others are for who changes gpudash.
+#: Name → title, by task, in the order in which readers come to them. The name is the path in docs/, without its ending.
 TITLES = {
     "try": gettext_lazy("Quick start (demo)"),
-    "connect-a-cluster": gettext_lazy("Connect a cluster"),
-    "prepare": gettext_lazy("Prepare a cluster for a stack"),
-    "access": gettext_lazy("Accounts, roles, tokens"),
+    "one-person": gettext_lazy("Run locally"),
+    "install-pipx": gettext_lazy("Install for one person"),
+    "install-offline": gettext_lazy("Install without a network"),
     "team": gettext_lazy("Deploy for a team"),
     "kubernetes": gettext_lazy("Deploy on Kubernetes"),
+    "connect-a-cluster": gettext_lazy("Connect a cluster"),
+    "upgrade": gettext_lazy("Upgrade notes"),
+    "prepare": gettext_lazy("Prepare a cluster for a stack"),
+    "access": gettext_lazy("Accounts, roles, tokens"),
     "settings": gettext_lazy("Settings"),
     "security": gettext_lazy("Security"),
     "lists": gettext_lazy("Lists: views, columns, shortcuts"),
     "numbers": gettext_lazy("Concepts and metrics reference"),
+    "stacks": gettext_lazy("Supported stacks"),
     "find-room": gettext_lazy("Find capacity"),
     "pods": gettext_lazy("Pending and past pods"),
-    "findings": gettext_lazy("Findings"),
-    "components": gettext_lazy("Components"),
-    "chargeback": gettext_lazy("Chargeback"),
-    "validations": gettext_lazy("Validations"),
-    "verdicts": gettext_lazy("Log patterns by suite"),
-    "reasons": gettext_lazy("Reason codes"),
     "usage": gettext_lazy("Utilization and exporters"),
     "health": gettext_lazy("Health"),
+    "components": gettext_lazy("Components"),
+    "certificate": gettext_lazy("Certificates"),
+    "chargeback": gettext_lazy("Chargeback"),
+    "validations": gettext_lazy("Validations"),
+    "policies": gettext_lazy("Policies"),
+    "notifications": gettext_lazy("Notifications"),
+    "results": gettext_lazy("Results from other tools"),
+    "out-of-service": gettext_lazy("Out of service"),
     "rest": gettext_lazy("REST"),
     "metrics": gettext_lazy("Metrics"),
+    "inspect": gettext_lazy("Command line"),
+    "kubectl": gettext_lazy("kubectl plugin"),
+    "headlamp": gettext_lazy("Headlamp plugin"),
     "sizing": gettext_lazy("Sizing"),
     "troubleshooting": gettext_lazy("Troubleshooting"),
+    "design": gettext_lazy("Architecture"),
+    "reference/findings": gettext_lazy("Findings"),
+    "reference/health-actions": gettext_lazy("Health actions"),
+    "reference/suites": gettext_lazy("Suites and their requirements"),
+    "reference/reasons": gettext_lazy("Reason codes"),
+    "reference/verdicts": gettext_lazy("Log patterns by suite"),
+    "reference/exporters": gettext_lazy("Supported exporters"),
+    "reference/metrics": gettext_lazy("List of metrics"),
+    "reference/csv": gettext_lazy("CSV"),
+    "reference/access-table": gettext_lazy("REST permissions"),
 }
+#: Documents of the repository's root, which others link.
+ROOT_TITLES = {
+    "CHANGELOG": gettext_lazy("Changelog"),
+    "CONTRIBUTING": gettext_lazy("Contributing"),
+    "SECURITY": gettext_lazy("Report a vulnerability"),
+}
+_PICTURES = {".webp": "image/webp", ".svg": "image/svg+xml"}
 
 
-def _folder() -> Path:
-    return Path(settings.BASE_DIR) / "docs"
+def _root() -> Path:
+    return Path(settings.BASE_DIR)
+
+
+def _path(name: str) -> str:
+    """Where a document is, from the root of the repository."""
+    return f"{name}.md" if name in ROOT_TITLES else f"docs/{name}.md"
 
 
 def titles() -> list[tuple[str, str]]:
     """(name, title) of those that are there: an installation may have been made without them."""
-    return [(name, str(TITLES[name])) for name in _there()]
+    return [(name, str(TITLES[name])) for name in _there() if name in TITLES]
 
 
 @lru_cache(maxsize=1)
 def _there() -> tuple[str, ...]:
-    return tuple(name for name in TITLES if (_folder() / f"{name}.md").is_file())
+    return tuple(name for name in (*TITLES, *ROOT_TITLES) if (_root() / _path(name)).is_file())
 
 
 @require_safe
@@ -66,8 +102,42 @@ def words(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def doc(request: HttpRequest, name: str) -> HttpResponse:
-    title = dict(titles()).get(name)
-    if title is None:
+    if name not in _there():
         raise Http404
-    text = (_folder() / f"{name}.md").read_text(encoding="utf-8")
-    return render(request, "docs/page.html", {"title": title, "text": text, "name": name})
+    title = str({**TITLES, **ROOT_TITLES}[name])
+    context = {"title": title, "html": _html(name), "path": _path(name), "name": name, "docs": titles()}
+    return render(request, "docs/page.html", context)
+
+
+@require_safe
+def picture(request: HttpRequest, name: str) -> HttpResponseBase:
+    """A picture that documents show."""
+    path = _root() / "docs" / "pictures" / name
+    kind = _PICTURES.get(path.suffix)
+    if kind is None or not path.is_file():
+        raise Http404
+    return FileResponse(path.open("rb"), content_type=kind)
+
+
+@lru_cache(maxsize=64)
+def _html(name: str) -> str:
+    """Made once per process: the files belong to the version that runs."""
+    folder = posixpath.dirname(_path(name))
+    text = (_root() / _path(name)).read_text(encoding="utf-8")
+    return mark_safe(rendered(text, lambda target: _address(folder, target)))  # noqa: S308 our own files, no raw HTML
+
+
+def _address(folder: str, target: str) -> str:
+    """Where a target of a document in this folder leads; "" for files that are only in the repository."""
+    if "://" in target or target.startswith("#"):
+        return target
+    file, _, anchor = target.partition("#")
+    path = posixpath.normpath(posixpath.join(folder, file))
+    if path == "docs/openapi.yaml":
+        return reverse("api-docs")
+    if path.startswith("docs/pictures/"):
+        return reverse("doc-picture", args=[posixpath.basename(path)])
+    name = path.removeprefix("docs/").removesuffix(".md")
+    if path != _path(name) or name not in _there():
+        return ""
+    return reverse("doc", args=[name]) + (f"#{anchor}" if anchor else "")

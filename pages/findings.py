@@ -1,78 +1,33 @@
-"""Findings: what is wrong, and what to do about it."""
+"""Findings: what is wrong and what to do about it, by cause; or each finding in a list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count
-from django.http import HttpRequest, HttpResponseBase
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory.catalogue import CATALOGUE
-from inventory.models import Card, Finding
 from inventory.models.choices import Severity
-from inventory.queries import rows as querysets
-from pages.frame import choices
-from pages.frame.links import card_url, node_url, pod_url
-from pages.frame.listing import Field, ListSpec, list_page
+from inventory.queries.causes import causes
+from notifications.matching import silenced_now
+from pages.frame import choices, grouped
+from pages.frame.grouped import Grouping
+from pages.frame.links import state_url
+from pages.frame.listing import Field, ListSpec, filters_of, list_page
 from pages.frame.refusals import answered
-from pages.rows.cards import card_name
+from pages.permission import SILENCE, may
+from pages.rows.findings import cause_lines, cause_words, finding_lines
+from resources.filter_sets import StrictFilterSet
 from resources.finding import FINDINGS
 from runtime.cached import shareable
-from wording.said import restored
 
-
-@dataclass(frozen=True)
-class FindingLine:
-    """What a template prints of a finding. text: in the reader's language.
-
-    title, meaning, action: of its code; a code without an entry is its own title.
-    """
-
-    row: Finding
-    text: str
-    title: str
-    meaning: str
-    action: str
-    node_url: str
-    card: str
-    card_url: str
-    pod_url: str
-
-
-def finding_lines(rows: Iterable[Finding]) -> list[FindingLine]:
-    """Findings with the names of their cards: one query more, whatever their number."""
-    found = list(rows)
-    keyed = [row for row in found if row.card_key]
-    cards = {
-        (card.cluster_id, card.node_name, card.key): card
-        for card in Card.objects.filter(
-            cluster_id__in={row.cluster_id for row in keyed},
-            node_name__in={row.node_name for row in keyed},
-            key__in={row.card_key for row in keyed},
-        ).only("cluster_id", "node_name", "key", "index", "uuid", "profile")
-    }
-    return [_line(row, cards.get((row.cluster_id, row.node_name, row.card_key))) for row in found]
-
-
-def _line(row: Finding, card: Card | None) -> FindingLine:
-    entry = CATALOGUE.get(row.code)
-    namespace, _slash, name = row.pod.partition("/")
-    return FindingLine(
-        row=row,
-        text=restored(row.text, row.wording),
-        title=gettext(entry.title) if entry else row.code,
-        meaning=gettext(entry.meaning) if entry else "",
-        action=gettext(entry.action) if entry else "",
-        node_url=node_url(row.cluster.name, row.node_name) if row.node_name else "",
-        card=card_name(card) if card else row.card_key,
-        card_url=card_url(card.pk) if card else "",
-        pod_url=pod_url(row.cluster.name, namespace, name),
-    )
+CAUSE = "cause"
+#: Causes that one page shows; the list has all findings.
+MOST_CAUSES = 100
 
 
 def _codes() -> list[tuple[str, str]]:
@@ -86,6 +41,7 @@ SPEC = ListSpec(
         Field("cluster", _("Cluster"), choices.clusters),
         Field("severity", _("Severity"), Severity.choices),
         Field("code", _("Type"), _codes),
+        Field("silenced", _("Silenced"), (("true", _("Silenced")), ("false", _("Not silenced")))),
         Field("ended", _("Time"), (("true", _("Ended")), ("any", _("All"))), rest=_("Active")),
     ),
     shape=finding_lines,
@@ -95,16 +51,55 @@ SPEC = ListSpec(
     cells="findings/cells",
     key=lambda line: f"finding-{line.row.id}",
     gone=lambda line: line.row.ended_at is not None,
+    words={CAUSE: cause_words},
+    groups={CAUSE: Grouping(_("By cause"), part="findings/causes.html")},
+    group=CAUSE,
 )
-
-
-def _context() -> dict[str, Any]:
-    counts = dict(querysets.findings_now().order_by().values_list("severity").annotate(Count("id")))
-    return {"severities": {severity: counts.get(severity, 0) for severity in Severity.values}}
 
 
 @shareable
 @require_safe
 @answered
 def findings(request: HttpRequest) -> HttpResponseBase:
-    return list_page(request, SPEC, _context)
+    by_cause = grouped.asked(request, SPEC.groups, SPEC.group) == CAUSE
+
+    def context(found: StrictFilterSet) -> dict[str, Any]:
+        quiet = silenced_now()
+        told = _severities(request, found) | _silenced(request, found, quiet)
+        return told | (_causes(request, found, quiet) if by_cause and found.is_valid() else {})
+
+    return list_page(request, SPEC, context)
+
+
+def _severities(request: HttpRequest, found: StrictFilterSet) -> dict[str, Any]:
+    """(severity, number, address) of the findings that the filter keeps; an address takes the others away."""
+    counts = dict(found.qs.order_by().values_list("severity").annotate(Count("id")))
+    told = [(one, counts[one], state_url(request, severity=one)) for one in Severity.values if counts.get(one)]
+    return {"severities": told, "found": sum(counts.values())}
+
+
+def _silenced(request: HttpRequest, found: StrictFilterSet, quiet: Q | None) -> dict[str, Any]:
+    """How many of the findings are silenced, and the address of these alone."""
+    return {
+        "silenced": found.qs.filter(quiet).count() if quiet is not None else 0,
+        "silenced_url": state_url(request, silenced="true"),
+        "may_silence": may(request, SILENCE),
+    }
+
+
+def _causes(request: HttpRequest, found: StrictFilterSet, quiet: Q | None) -> dict[str, Any]:
+    rows, number = causes(found.qs, MOST_CAUSES, quiet)
+    return {
+        "causes": cause_lines(rows, _kept(request)),
+        "causes_number": number,
+        "causes_hidden": number - len(rows),
+        "list_url": state_url(request, group=grouped.NONE),
+    }
+
+
+def _kept(request: HttpRequest) -> QueryDict:
+    """The filters in force, for the lists behind causes."""
+    query = filters_of(request.GET)
+    for name in ("ordering", "cursor", "page_size", "format"):
+        query.pop(name, None)
+    return query

@@ -88,7 +88,7 @@ WORDS: dict[str, Word] = {
     "finding": Word(
         _("finding"),
         _("A problem in the synced data. It is active as long as its cause exists, then kept as history."),
-        "findings",
+        "reference/findings",
     ),
     "severity": Word(
         _("severity"),
@@ -96,7 +96,7 @@ WORDS: dict[str, Word] = {
             "Error: a workload will fail or a number is wrong. Warning: likely to become an error, or data is missing. "
             "Info: no action needed."
         ),
-        "findings",
+        "reference/findings",
     ),
     "mirror": Word(
         _("synced data"),
@@ -133,7 +133,7 @@ WORDS: dict[str, Word] = {
             "Failed: the hardware, driver or adapter reported a fault. "
             "Errored: the test did not complete, so the card's state stays unknown."
         ),
-        "verdicts",
+        "reference/verdicts",
     ),
     "validated": Word(
         _("validated"),
@@ -141,6 +141,16 @@ WORDS: dict[str, Word] = {
             "A run on the card passed and its result was checked. Detection, or a run with an unchecked result, is not enough."
         ),
         "validations",
+    ),
+    "policy": Word(
+        _("policy"),
+        _(
+            "A rule that keeps cards validated: suite, cards, and how long a pass is valid. It starts runs on idle cards."
+        ),
+        "policies",
+    ),
+    "due": Word(
+        _("due"), _("A policy covers the card, and no pass is valid: a run starts when limits allow."), "policies"
     ),
     "campaign": Word(_("campaign"), _("One suite on many cards, a few in parallel."), "validations"),
 }

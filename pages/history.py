@@ -15,17 +15,22 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from inventory.forecast.pools import forecasts
 from inventory.history import named
 from inventory.history.asked import with_past
 from inventory.history.named import Named
 from inventory.history.series import Series, series
 from inventory.models import Cluster, Subject
+from inventory.queries.totals import totals_by_pool
 from pages.charts.charts import chart_of, window_of, windows
+from pages.charts.plot import Event
 from pages.frame.freshness import notices
 from pages.frame.labels import pool_words
 from pages.frame.links import card_url, node_url, with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
 from pages.rows.cards import card_name
+from pages.sections.events import events_of
+from pages.sections.forecast import Outlook, outlook
 from resources.history import COLUMNS
 from runtime.clock import database_now
 
@@ -61,21 +66,29 @@ def history(request: HttpRequest) -> HttpResponseBase:
         return render(request, "history/none.html", {})
     now = database_now()
     own = series(found.cluster.pk, found.subject, found.key, window, now)
-    told = with_past(found, window, own, now).series
+    past = with_past(found, window, own, now)
+    told = past.series
+    if request.GET.get("part") == "chart":
+        tries = request.GET.get("tries", "0")
+        chart = chart_of(found, window, past, int(tries) if tries.isdecimal() else 0, _events(found, told))
+        return render(request, "parts/chart.html", {"chart": chart})
     if request.GET.get("format") == "csv":
         return _csv(found, window.name, told)
     if request.GET.get("format", "") not in ("", "html"):
         raise BadParameter({"format": [_("Must be one of: %(names)s.") % {"names": "html, csv"}]})
     query = found.parameters | {"window": window.name}
+    steps = [step for step in steps_of(told) if step.known][::-1]
     context = {
         "named": found,
         "title": _title(found),
         "home": _home(found),
-        "chart": chart_of(found, window),
+        "chart": chart_of(found, window, past, events=_events(found, told)),
         "windows": windows(request, window),
-        "steps": [step for step in steps_of(told) if step.known][::-1],
+        "steps": steps,
+        "excluded": max((step.unknown for step in steps), default=0),
         "csv_url": with_query(reverse("history"), format="csv", **query),
         "notices": notices(request, {found.cluster.pk}),
+        "outlook": _outlook(found, now),
         "clusters": [_link(Named(one, Subject.CLUSTER, ""), window.name) for one in Cluster.objects.order_by("name")],
         "pools": [
             _link(Named(found.cluster, Subject.POOL, name), window.name)
@@ -87,6 +100,18 @@ def history(request: HttpRequest) -> HttpResponseBase:
         ],
     }
     return render(request, "history/page.html", context)
+
+
+def _outlook(found: Named, now: datetime) -> Outlook | None:
+    """Of a pool that has nodes."""
+    if found.subject != Subject.POOL:
+        return None
+    pools = [one for one in totals_by_pool([found.cluster]) if one.pool == found.key]
+    return next(map(outlook, forecasts(pools, now)), None)
+
+
+def _events(found: Named, told: Series) -> list[Event]:
+    return events_of(found, told.begin, told.end)
 
 
 def _named(request: HttpRequest) -> Named | None:

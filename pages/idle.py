@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -13,25 +14,27 @@ from django.views.decorators.http import require_safe
 
 from inventory.idle.allocations import idle_now, looks_now
 from inventory.idle.rule import Verdict
-from inventory.idle.sums import By, IdleSum, sums, total
-from inventory.models import Cluster, IdleAllocation
+from inventory.idle.sums import total
+from inventory.models import Cluster, IdleAllocation, Price
 from inventory.models.choices import Evidence
 from inventory.models.idle import Confidence
 from pages.charts.bars import amount_of
 from pages.frame import amounts, choices
 from pages.frame.labels import label_of
-from pages.frame.links import card_url, node_url, pod_url
+from pages.frame.links import card_url, node_url, pod_url, state_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.frame.table import columns_of
 from pages.rows.cards import card_name
+from pages.sections.waste import owners_waste, waste
 from pages.usage import SIGNS
-from resources.idle import IDLE
+from resources.filter_fields import OneOfFilter
+from resources.filter_sets import StrictFilterSet
+from resources.idle import IDLE, IdleFilter
 from runtime.cached import shareable
+from runtime.clock import database_now
 
 _HOUR_S = 3600.0
-_GIB = 2**30
-#: Groups that the page names; REST has more.
-GROUPS_SHOWN = 6
 #: A context of CUDA takes a few hundred MiB: above this something is loaded.
 LOADED_BYTES = 500 << 20
 #: Why an allocation is neither idle nor active, in the order of the page.
@@ -58,6 +61,8 @@ class IdleLine:
     confidence: str
     sign: str
     so_far: str
+    figures: str
+    cost: str
     loaded: bool | None
 
 
@@ -75,48 +80,45 @@ def idle_line(row: IdleAllocation) -> IdleLine:
         confidence=label_of(Confidence, row.confidence),
         sign=str(SIGNS.get(row.measure, row.measure)),
         so_far=so_far(row.byte_seconds, row.card_seconds),
+        figures=figures(row.byte_seconds, row.card_seconds),
+        cost=_cost(row),
         loaded=None if row.memory_used_bytes is None else row.memory_used_bytes > LOADED_BYTES,
     )
 
 
+def _cost(row: Any) -> str:
+    """row: as the resource joins it."""
+    return amounts.money(row.costs, row.cost_complete)
+
+
 def so_far(byte_seconds: float | None, card_seconds: float | None) -> str:
     """What was idle so far: "320 GiB h, 8 card h"; "" where neither is known."""
-    told = [str(_("%(n)s GiB h")) % {"n": f"{byte_seconds / _GIB / _HOUR_S:,.0f}"}] if byte_seconds is not None else []
-    told += [str(_("%(n)s card h")) % {"n": f"{card_seconds / _HOUR_S:,.1f}"}] if card_seconds is not None else []
-    return ", ".join(told)
+    told = [(_("%(n)s GiB h"), byte_seconds / amounts.GIB)] if byte_seconds is not None else []
+    told += [(_("%(n)s card h"), card_seconds)] if card_seconds is not None else []
+    return ", ".join(str(text) % {"n": amounts.figure(seconds / _HOUR_S)} for text, seconds in told)
 
 
-@dataclass(frozen=True)
-class GroupLine:
-    """One group of idle allocations. url: of the list of them."""
-
-    name: str
-    cluster: str
-    query: str
-    allocations: int
-    amount: str
-    cards: str
-    so_far: str
-
-
-def _group(one: IdleSum, by: By) -> GroupLine:
-    return GroupLine(
-        name=one.name,
-        cluster=one.cluster,
-        query=by.value,
-        allocations=one.allocations,
-        amount=amounts.gib(one.memory_bytes) if one.memory_bytes is not None else "",
-        cards="" if one.cards is None else f"{one.cards:,.1f}".removesuffix(".0"),
-        so_far=so_far(one.byte_seconds, one.card_seconds),
-    )
+def figures(byte_seconds: float | None, card_seconds: float | None) -> str:
+    """The same without units, as the column's heading has them: "320 / 8"; – for what is not known."""
+    amounts_told = (None if byte_seconds is None else byte_seconds / amounts.GIB, card_seconds)
+    return " / ".join("–" if one is None else amounts.figure(one / _HOUR_S) for one in amounts_told)
 
 
 def _lines(rows: list[Any]) -> list[Any]:
     return [idle_line(row) for row in rows]
 
 
+class PageFilter(IdleFilter):
+    """What the page shows beside the list. waste: sums by owner are read where they are asked for, from a row per owner and day."""
+
+    waste = OneOfFilter(("owner",), "waste", default="", method="beside")
+
+    def beside(self, rows: Any, _name: str, _value: Any) -> Any:
+        return rows
+
+
 _IDLE = ListSpec(
-    resource=IDLE,
+    resource=IDLE.filtered(PageFilter),
     fields=(
         Field("q", _("Search"), placeholder=_("pod, namespace, owner, node"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -133,8 +135,13 @@ _IDLE = ListSpec(
 )
 
 
-def _summary() -> dict[str, Any]:
-    """Five queries, whatever the size."""
+#: Where there are prices, the table has them unless other columns are chosen.
+_WITH_COSTS = replace(_IDLE, columns=columns_of(IDLE, (*IDLE.table, "costs")))
+
+
+def _summary(request: HttpRequest, priced: bool, found: StrictFilterSet) -> dict[str, Any]:
+    """Six queries, whatever the size; one more with the owners. priced: there are prices."""
+    by_owner = request.GET.get("waste") == "owner"
     rows = idle_now()
     idle = total(rows)
     looks = list(looks_now().values_list("cluster_id", "verdicts"))
@@ -147,7 +154,11 @@ def _summary() -> dict[str, Any]:
         "tab": "idle",
         "idle": idle,
         "likely": idle.allocations - idle.certain,
-        "groups": [_group(one, By.NAMESPACE) for one in sums(rows, By.NAMESPACE, GROUPS_SHOWN)],
+        "waste": waste(database_now()),
+        "owners": owners_waste(database_now()) if by_owner else [],
+        "owners_url": state_url(request, waste=None if by_owner else "owner"),
+        "by_owner": by_owner,
+        "priced": priced,
         "minutes": settings.IDLE_MINUTES,
         "looked": bool(looks),
         "works": verdicts[Verdict.WORKS],
@@ -160,4 +171,5 @@ def _summary() -> dict[str, Any]:
 @require_safe
 @answered
 def idle(request: HttpRequest) -> HttpResponseBase:
-    return list_page(request, _IDLE, _summary)
+    priced = Price.objects.exists()
+    return list_page(request, _WITH_COSTS if priced else _IDLE, partial(_summary, request, priced))

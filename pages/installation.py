@@ -12,10 +12,14 @@ from django.views.decorators.http import require_safe
 
 from accounts.required import needs
 from accounts.roles import Role
-from inventory.installation import Code, Wrong, running, wrong
+from inventory.installation import Code, Level, Wrong, running, wrong
+from notifications.reading import failing
 from pages.frame.live import live_page
 from pages.frame.worded import named, worded_html
 from wording.said import Said
+
+#: Channels that fail, of which there are few.
+FAILING_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,8 @@ def _line(one: Wrong) -> Line:
     return Line(one, format_html(titles[one.code] % {"what": "{}"}, what), todo[one.code])
 
 
-def _summary(lines: list[Line]) -> str:
-    if not lines:
-        return _("No problems")
-    return ngettext("%(n)d problem", "%(n)d problems", len(lines)) % {"n": len(lines)}
+def _summary(problems: int) -> str:
+    return ngettext("%(n)d problem", "%(n)d problems", problems) % {"n": problems} if problems else _("No problems")
 
 
 def role_words(role: str) -> str:
@@ -78,8 +80,9 @@ class State:
 
 
 def state_of() -> State:
-    lines = [_line(one) for one in wrong(running())]
-    return State(lines[0].wrong.level.value if lines else "good", _summary(lines))
+    lines, channels = wrong(running()), failing().count()
+    level = Level.ERROR if channels else lines[0].level if lines else None
+    return State(level.value if level else "good", _summary(len(lines) + channels))
 
 
 @needs(Role.ADMIN)
@@ -87,9 +90,11 @@ def state_of() -> State:
 def installation(request: HttpRequest) -> HttpResponseBase:
     found = running()
     lines = [_line(one) for one in wrong(found)]
+    channels = list(failing()[:FAILING_SHOWN])
     context = {
         "lines": lines,
         "running": [(one, role_words(one.report.role)) for one in found],
-        "summary": _summary(lines),
+        "summary": _summary(len(lines) + len(channels)),
+        "failing": channels,
     }
     return live_page(request, "installation/page.html", "installation/part.html", context)

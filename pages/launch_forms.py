@@ -17,11 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from inventory.models import Card, Cluster, Node
+from pages.frame import choices
 from pages.frame.worded import worded
 from pages.rows import targets as places
 from pages.words import names as name_words
+from pages.words import runs as words
 from validations.campaign_checks import Spot
-from validations.planning import RunRequest
+from validations.planning import RunDraft
 from validations.suites import find, registry
 from validations.suites.engine.base import Option, OptionError, Suite
 
@@ -113,7 +115,7 @@ class SuiteForm(forms.Form):
         if not data.get("key"):
             data["key"] = secrets.token_urlsafe(18)
         choices = sorted(((suite.id, _(suite.title)) for suite in registry().values()), key=lambda one: one[1].lower())
-        _offer(self.fields["suite"], [("", _("Choose a suite")), *choices])
+        offer(self.fields["suite"], [("", _("Choose a suite")), *choices])
         self._add_options(data, self.chosen, enabled)
 
     def _add_options(self, data: QueryDict, suite: Suite | None, enabled: bool) -> None:
@@ -124,6 +126,13 @@ class SuiteForm(forms.Form):
             self.fields[name] = OptionField(option, enabled)
             if foreign or not data.get(name, "").strip():
                 data[name] = str(option.default)
+
+    @property
+    def proof(self) -> str:
+        """What a pass of the chosen suite with these options says; "" where none is chosen."""
+        if self.chosen is None:
+            return ""
+        return words.proof(self.chosen, self.chosen.level if self.errors else self.chosen.grade(self.given()).level)
 
     @property
     def options(self) -> list[forms.BoundField]:
@@ -178,14 +187,14 @@ class SuiteForm(forms.Form):
         return [(name, " ".join(texts)) for name, texts in (found | self.elsewhere).items()]
 
 
-def _offer(field: forms.Field, choices: Sequence[tuple[str, Any]]) -> None:
+def offer(field: forms.Field, choices: Sequence[tuple[str, Any]]) -> None:
     """What a select shows. It refuses nothing: what was asked for and is not there is said in the words of the plan."""
     assert isinstance(field.widget, forms.Select)
     field.widget.choices = list(choices)
 
 
 class LaunchForm(SuiteForm):
-    """A run: what and where. nodes: names that are offered while typing."""
+    """A run: what and where. offered: names of nodes, while typing."""
 
     cluster = Typed(label=lazy("Cluster"), widget=forms.Select(_named(lazy("Cluster"))))
     node = Typed(
@@ -203,6 +212,25 @@ class LaunchForm(SuiteForm):
         ),
     )
     card = Typed(label=lazy("Card"), widget=forms.Select(_named(lazy("Card"))))
+    #: Of a suite for several nodes, instead of node and card.
+    nodes = Typed(
+        label=lazy("Nodes, one per line"),
+        most=20_000,
+        widget=forms.Textarea(_named(lazy("Nodes, one per line"), rows=4, cols=False, spellcheck="false")),
+    )
+    pool = Typed(
+        label=lazy("Or idle nodes of the pool"),
+        widget=forms.TextInput(
+            _named(
+                lazy("Or idle nodes of the pool"), list="pools", autocomplete="off", spellcheck="false", maxlength=255
+            )
+        ),
+    )
+    node_count = Whole(
+        label=lazy("Number of nodes"),
+        required=False,
+        widget=forms.TextInput(_named(lazy("Number of nodes"), inputmode="numeric", maxlength=3)),
+    )
     queue_if_full = forms.BooleanField(
         label=lazy("Queue the run if the node is full or not ready"),
         required=False,
@@ -215,18 +243,32 @@ class LaunchForm(SuiteForm):
         if len(names) == 1 and not self.filled.get("cluster"):
             self.filled["cluster"] = names[0]
         if len(names) > 1:
-            _offer(self.fields["cluster"], [("", _("Choose a cluster")), *((name, name) for name in names)])
+            offer(self.fields["cluster"], [("", _("Choose a cluster")), *((name, name) for name in names)])
         else:
             self.fields["cluster"].widget = forms.HiddenInput()
         if not enabled:
             self.fields["queue_if_full"].widget.attrs["disabled"] = True
         cluster, node = (str(self.filled.get(name, "")).replace("\0", "")[:LONGEST] for name in ("cluster", "node"))
         found = Node.objects.filter(cluster__name=cluster, has_gpu=True).order_by("name")
-        self.nodes = list(found.values_list("name", flat=True)[:NODES_OFFERED])
+        self.offered = list(found.values_list("name", flat=True)[:NODES_OFFERED])
+        if self.of_group:
+            self.pools = [name for name, _words in choices.pools()]
+            del self.fields["node"], self.fields["card"]
+            return
+        del self.fields["nodes"], self.fields["pool"], self.fields["node_count"]
         if node:
             self._offer_cards(cluster, node)
         else:
             del self.fields["card"]
+
+    @property
+    def of_group(self) -> bool:
+        """Whether the suite takes several nodes."""
+        return self.chosen is not None and self.chosen.nodes > 1
+
+    @property
+    def has_place(self) -> bool:
+        return any(self.typed(name) for name in ("node", "nodes", "pool"))
 
     def _offer_cards(self, cluster: str, node: str) -> None:
         """The cards that may be chosen; the one that was asked for by key or UUID, else by index, as the plan takes it."""
@@ -238,16 +280,19 @@ class LaunchForm(SuiteForm):
         chosen = (named or [card for card in cards if wanted and str(card.index) == wanted])[:1]
         lost = [(wanted, _("%(card)s (not on this node)") % {"card": wanted})] if wanted and not chosen else []
         any_card = ("", _("any card of this node"))
-        _offer(self.fields["card"], [any_card, *lost, *((card.key, _card_title(card)) for card in cards)])
+        offer(self.fields["card"], [any_card, *lost, *((card.key, _card_title(card)) for card in cards)])
         if chosen:
             self.filled["card"] = chosen[0].key
 
-    def run_request(self) -> RunRequest:
-        return RunRequest(
+    def draft(self) -> RunDraft:
+        return RunDraft(
             suite=self.typed("suite"),
             cluster=self.typed("cluster"),
-            node=self.typed("node"),
+            node=self.typed("node") or "",
             card=self.typed("card") or "",
+            nodes=(self.typed("nodes") or "").split(),
+            pool=self.typed("pool") or "",
+            node_count=self.typed("node_count") or 0,
             options=self.given(),
             queue_if_full=self.typed("queue_if_full"),
         )
@@ -265,6 +310,13 @@ class CampaignForm(SuiteForm):
         label=lazy("Name"),
         most=200,
         widget=forms.TextInput({"maxlength": 200, "placeholder": lazy("After the driver update")}),
+    )
+    #: Adds targets; itself it says nothing of the campaign.
+    model = Typed(
+        label=lazy("Card models"),
+        widget=forms.TextInput(
+            {"list": "models", "autocomplete": "off", "spellcheck": "false", "placeholder": lazy("A100, H100")}
+        ),
     )
     targets = Typed(
         label=lazy("Targets, one per line"),

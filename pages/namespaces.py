@@ -1,23 +1,24 @@
-"""Namespaces: allocations, idle memory, oldest allocation, and card hours of this month."""
+"""Namespaces: allocations, waste of a week, oldest allocation, and card hours of this month."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Min, Value
+from django.db.models import BigIntegerField, Min, Value
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory.charges.month import month_before, this_month
 from inventory.models import Allocation, NamespaceAllocation, NamespaceDay, OwnerDay
 from inventory.models.charges import By
-from pages.frame import choices
+from pages.charts.plot import Path, spark
+from pages.frame import amounts, choices
 from pages.frame.links import pod_url, with_query
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
@@ -25,23 +26,40 @@ from pages.frame.table import Column, columns_of
 from resources.namespace import NAMESPACES
 from runtime.clock import database_now
 
-#: Days of the small chart, and its size.
-DAYS, WIDTH, HEIGHT = 14, 84, 20
+#: Days of the small chart.
+DAYS = 14
 _HOUR_US, _GIB_HOUR, _DAY_S = 3_600_000_000, 1024 * 3600, 86400
+
+
+class _Amounts(NamedTuple):
+    """Of a day: card-microseconds, MiB-seconds, and those of them without activity."""
+
+    cards: int
+    memory: int
+    idle: int | None
 
 
 @dataclass(frozen=True)
 class Held:
     """What a namespace or owner held over time. words: how that compares with what was before, "" where nothing is known of that.
 
-    memory_hours: "" where it held only cards of which nobody meters the memory. points: of the small chart, ""
-    for less than two days.
+    memory_hours: "" where it held only cards of which nobody meters the memory. trend, idle: small charts of a fortnight, of cards
+    and of memory without activity; None for less than two days.
     """
 
     card_hours: str
     memory_hours: str
-    points: str
+    trend: Path | None
     words: str
+    idle: Path | None = None
+
+    @property
+    def beside(self) -> str:
+        """What stands behind the card hours: the memory, and how it compares."""
+        memory = (
+            gettext("%(n)s GiB h") % {"n": self.memory_hours} if self.memory_hours else gettext("memory not metered")
+        )
+        return f"{memory} · {self.words}" if self.words else memory
 
 
 @dataclass(frozen=True)
@@ -56,6 +74,35 @@ class NamespaceLine:
     history_url: str
     idle_url: str
     held: Held | None
+
+    @property
+    def shares(self) -> str:
+        """How many of the cards are whole, and how many shares; "" without shares."""
+        row = self.row
+        if not row.shares:
+            return ""
+        text = ngettext("%(whole)s whole, %(m)s share", "%(whole)s whole, %(m)s shares", row.shares)
+        return text % {"whole": f"{row.cards_whole:,}", "m": f"{row.shares:,}"}
+
+    @property
+    def idle_week(self) -> str:
+        """GiB h; "" where activity is not collected."""
+        return gib_hours(self.row.idle_week_byte_seconds)
+
+    @property
+    def unused_week(self) -> str:
+        return gib_hours(self.row.unused_week_byte_seconds)
+
+    @property
+    def beside(self) -> str:
+        """What is to be known of the allocated memory: allocations that are not metered, and how much is used."""
+        row, told = self.row, []
+        if row.unmetered:
+            text = ngettext("and %(m)s allocation not metered", "and %(m)s allocations not metered", row.unmetered)
+            told.append(text % {"m": f"{row.unmetered:,}"})
+        if row.memory_used_bytes is not None:
+            told.append(gettext("%(used)s used") % {"used": amounts.gib(row.memory_used_bytes)})
+        return " · ".join(told)
 
 
 def _lines(rows: list[Any]) -> list[Any]:
@@ -73,7 +120,7 @@ def _line(row: NamespaceAllocation, held: Held | None) -> NamespaceLine:
     return NamespaceLine(
         row=row,
         owner=_owner_words(row) if row.by == By.OWNER else "",
-        cards=hours(row.cards, 2),
+        cards=amounts.figure(row.cards),
         pod_url=pod_url(row.cluster.name, row.namespace, row.oldest_pod),
         allocations_url=with_query(reverse("allocations"), **here, **owner),
         history_url=with_query(reverse("history"), **here, window="7d"),
@@ -86,10 +133,11 @@ def _owner_words(row: NamespaceAllocation) -> str:
     return f"{row.owner_kind} {row.owner_name}".strip() if row.owner_name else gettext("pods without an owner")
 
 
-def hours(amount: float, digits: int = 1) -> str:
-    """1,234.5, without what is nothing after the point."""
-    text = f"{amount:,.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def gib_hours(byte_seconds: float | None) -> str:
+    """ "1,234 GiB h"; "" of what is not known."""
+    if byte_seconds is None:
+        return ""
+    return gettext("%(n)s GiB h") % {"n": amounts.figure(byte_seconds / amounts.GIB / 3600)}
 
 
 def _held(rows: list[NamespaceAllocation]) -> dict[tuple[Any, ...], Held]:
@@ -102,35 +150,44 @@ def _held(rows: list[NamespaceAllocation]) -> dict[tuple[Any, ...], Held]:
     of = {"cluster__in": clusters, "namespace__in": {row.namespace for row in rows}, "day__gte": month_before(month)}
     #: Cluster → the first day with owners: days before are not compared with.
     since: dict[int, date] = {}
-    found: dict[tuple[Any, ...], dict[date, tuple[int, int]]] = defaultdict(dict)
+    found: dict[tuple[Any, ...], dict[date, _Amounts]] = defaultdict(dict)
     if rows[0].by == By.OWNER:
         firsts = OwnerDay.objects.filter(cluster__in=clusters).order_by().values_list("cluster_id")
         since = dict(firsts.annotate(first=Min("day")))
         owners = OwnerDay.objects.filter(**of, owner_name__in={row.owner_name for row in rows})
-        told: Any = owners.values_list("cluster_id", "namespace", "owner_kind", "owner_name", "day", "card_us", "mib_s")
+        names = ("cluster_id", "namespace", "owner_kind", "owner_name", "day", "card_us", "mib_s")
+        told: Any = owners.annotate(idle=Value(None, output_field=BigIntegerField())).values_list(*names, "idle")
     else:
         told = NamespaceDay.objects.filter(**of).values_list(
-            "cluster_id", "namespace", Value(""), Value(""), "day", "card_us", "mib_s"
+            "cluster_id", "namespace", Value(""), Value(""), "day", "card_us", "mib_s", "idle_mib_s"
         )
-    for *key, day, cards, memory in told:
-        found[tuple(key)][day] = (cards, memory)
-    return {key: _told(amounts, month, now, since.get(key[0])) for key, amounts in found.items()}
+    for *key, day, cards, memory, idle in told:
+        found[tuple(key)][day] = _Amounts(cards, memory, idle)
+    return {key: _told(days, month, now, since.get(key[0])) for key, days in found.items()}
 
 
-def _told(days: dict[date, tuple[int, int]], month: date, now: datetime, since: date | None) -> Held:
+def _told(days: dict[date, _Amounts], month: date, now: datetime, since: date | None) -> Held:
     """since: the first day of which anything is known of such rows; None: that is not asked."""
-    mine = [amounts for day, amounts in days.items() if day >= month]
-    cards, memory = (sum(amounts[place] for amounts in mine) for place in (0, 1))
+    mine = [held for day, held in days.items() if day >= month]
+    cards, memory = sum(held.cards for held in mine), sum(held.memory for held in mine)
     fortnight = now.date() - timedelta(days=DAYS)
     weeks = _week_trend(days, now.date()) if since is None or since <= fortnight else ""
     trend = _month_trend(days, cards, month, now) or weeks
-    gib_hours = hours(memory / _GIB_HOUR, 0) if memory or not cards else ""
-    return Held(hours(cards / _HOUR_US), gib_hours, _points(days, now.date()), trend)
+    memory_hours = amounts.figure(memory / _GIB_HOUR) if memory or not cards else ""
+    shown = [now.date() - timedelta(days=back) for back in range(DAYS, 0, -1)]
+    few = sum(1 for day in shown if day in days) < 2
+    return Held(
+        amounts.figure(cards / _HOUR_US),
+        memory_hours,
+        None if few else spark([(_begin(day), days[day].cards if day in days else 0) for day in shown]),
+        trend,
+        None if few else spark([(_begin(day), days[day].idle if day in days else None) for day in shown], look="idle"),
+    )
 
 
-def _month_trend(days: dict[date, tuple[int, int]], cards: int, month: date, now: datetime) -> str:
+def _month_trend(days: dict[date, _Amounts], cards: int, month: date, now: datetime) -> str:
     """By the day, since a month that goes on is shorter than the one before. "" where of that one not all days are there."""
-    before = [amounts[0] for day, amounts in days.items() if day < month]
+    before = [held.cards for day, held in days.items() if day < month]
     length = (month - month_before(month)).days
     if len(before) < length or not sum(before):
         return ""
@@ -143,10 +200,11 @@ def _month_trend(days: dict[date, tuple[int, int]], cards: int, month: date, now
     return gettext("unchanged per day vs the month before")
 
 
-def _week_trend(days: dict[date, tuple[int, int]], today: date) -> str:
+def _week_trend(days: dict[date, _Amounts], today: date) -> str:
     """The last seven days that are over against the seven before."""
     last, before = (
-        sum(days.get(today - timedelta(days=back), (0, 0))[0] for back in range(first, first + 7)) for first in (1, 8)
+        sum(days[day].cards for back in range(first, first + 7) if (day := today - timedelta(days=back)) in days)
+        for first in (1, 8)
     )
     if not before:
         return ""
@@ -162,17 +220,8 @@ def _percent(amount: float, before: float) -> int:
     return round((amount / before - 1) * 100)
 
 
-def _points(days: dict[date, tuple[int, int]], today: date) -> str:
-    """Cards of the last days that are over, left to right; the highest of them reaches the top."""
-    shown = [today - timedelta(days=back) for back in range(DAYS, 0, -1)]
-    values = [days.get(day, (0, 0))[0] for day in shown]
-    top = max(values)
-    if not top or sum(1 for day in shown if day in days) < 2:
-        return ""
-    step = WIDTH / (DAYS - 1)
-    return " ".join(
-        f"{place * step:.0f},{1 + (HEIGHT - 2) * (1 - value / top):.0f}" for place, value in enumerate(values)
-    )
+def _begin(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 _MONTH = Column("month", _("This month"), number=True)
@@ -199,7 +248,7 @@ _SPEC = ListSpec(
 @answered
 def namespaces(request: HttpRequest) -> HttpResponseBase:
     tab = By.OWNER.value if request.GET.get("by") == By.OWNER else By.NAMESPACE.value
-    return list_page(request, _SPEC, lambda: {"tab": tab, "sparkline": (WIDTH, HEIGHT), "uncounted": _uncounted()})
+    return list_page(request, _SPEC, lambda _: {"tab": tab, "uncounted": _uncounted()})
 
 
 def _uncounted() -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from shlex import quote
 from typing import Any
 
 import msgspec
-from django.db.models import F
+from django.db.models import F, Q
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.html import format_html_join
@@ -15,36 +17,47 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from inventory.history.named import Named
-from inventory.models import Card, Cluster, Component, ComponentChange, NodeTotals, Pod, Subject
+from inventory.history.series import Window
+from inventory.models import Card, Cluster, Component, NodeTotals, Pod, Subject
 from inventory.models.cards import MOST_ROOMS
 from inventory.queries import availability
 from inventory.queries import rows as querysets
 from inventory.queries.measured import with_usage
-from inventory.queries.pod_usage import with_holders_usage
 from kube import objects as kube
+from kube.decoders import decoder
 from pages.allocations import AllocationLine, allocation_line
 from pages.charts.charts import chart_of, window_of, windows
-from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.links import node_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
-from pages.frame.table import said_once
 from pages.frame.worded import quoted, told, worded_html
+from pages.node_changes import MOST_CHANGES, changes_of
 from pages.nodes import condition_of
+from pages.permission import SILENCE, may
 from pages.rows.cards import CardRow, card_row, ordinal_of
+from pages.rows.findings import FindingLine, finding_lines, finding_rows
 from pages.rows.slices import rooms_of
+from pages.sections.changes import axis, newest, steady_now
 from pages.sections.health import health_lines
 from pages.words.components import ComponentLine, component_lines
 from runtime.scope import ANOTHER
 from stacks.engine import base, components
 from stacks.engine.software import base as software
+from validations import validity
 from wording.close_names import close_names
 
-ENDED_SHOWN, NOTES_SHOWN, CHANGES_SHOWN = 10, 4, 10
+NOTES_SHOWN = 4
 #: A hostile cluster can bind any number of pods to a node; what is not drawn is counted and linked.
 MOST_CARDS, MOST_UNPLACED, MOST_COMPONENTS, MOST_FINDINGS, MOST_READ = 128, 50, 40, 50, 1000
-_decoder = msgspec.json.Decoder(kube.Pod)
+#: To be copied. {}: the node.
+COMMANDS = (
+    "describe node {}",
+    "cordon {}",
+    "drain {} --ignore-daemonsets --delete-emptydir-data",
+    "uncordon {}",
+)
+_decoder = decoder(kube.Pod)
 
 
 @dataclass(frozen=True)
@@ -62,12 +75,13 @@ class ComponentPod:
 def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
     row = querysets.node_row(cluster, name)
     if row is None:
-        raise _no_such_node(cluster, name)
+        raise no_such_node(cluster, name)
     window = window_of(request)
-    context = _context(row) | {
+    context = _context(row, window) | {
         "notices": notices(request, {row.totals.cluster_id}),
         "chart": chart_of(Named(row.totals.cluster, Subject.NODE, row.totals.node_name), window),
         "windows": windows(request, window),
+        "may_silence": may(request, SILENCE),
     }
     return live_page(request, "nodes/node.html", "nodes/node_part.html", context)
 
@@ -78,60 +92,87 @@ def _cut(mine: dict[str, Any]) -> int:
     return len({parent or key for key, parent in found})
 
 
-def _context(row: querysets.NodeRow) -> dict[str, Any]:
+def _context(row: querysets.NodeRow, window: Window) -> dict[str, Any]:
     node_totals, mine = row.totals, {"cluster_id": row.totals.cluster_id, "node_name": row.totals.node_name}
+    end = steady_now(window.seconds)
+    begin = end - timedelta(seconds=window.seconds)
     found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by(
         F("index").asc(nulls_last=True), "id"
     )
-    cards: list[Any] = with_holders_usage(with_usage(found[:MOST_CARDS]))
+    cards: list[Any] = with_usage(found[:MOST_CARDS])
     availability.cards_now(cards)
-    # By index, then as they were first seen; slices without a name by their numbers.
-    cards.sort(key=lambda card: (card.index is None, card.index or 0, ordinal_of(card) or 0))
-    rows, capacity_note = said_once([card_row(card, card.holders) for card in cards], "memory_source")
+    # By index; without one what is unknown comes last, and slices without a name by their numbers.
+    cards.sort(key=lambda card: (card.index is None, card.index or card.state == "unknown", ordinal_of(card) or 0))
+    rows, capacity_note = _source_once([card_row(card, card.holders) for card in cards])
     # Without an order in the query the index of the node serves it; the order is made here.
     unplaced = sorted(
         querysets.unplaced(node_totals.cluster_id, node_totals.node_name).order_by()[:MOST_READ],
         key=lambda one: (one.started_at, one.pk),
     )
     loose = [allocation_line(one) for one in unplaced[:MOST_UNPLACED]]
-    findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
-    ended = querysets.holds_ended_on(node_totals.cluster_id, node_totals.node_name).order_by("-ended_at", "-id")
     level, words = condition_of(row)
     rooms = node_totals.found_rooms
     places = {card.key: (row.name, row.url) for card, row in zip(cards, rows, strict=True)}
+    validities = validity.of_cards([card.pk for card in cards])
+    findings = _findings(mine, begin)
+    held = [(one, card) for card in cards for one in card.holders] + [(one, one.card) for one in unplaced]
+    changes = changes_of(node_totals, held, findings, begin)
     here = {"cluster": node_totals.cluster.name, "node": node_totals.node_name}
+    seen, every = newest(changes, begin)
     return {
         "row": row,
         "totals": node_totals,
+        "free": _free(node_totals, rows),
         "rooms": rooms_of(rooms, places, _cut(mine) if len(rooms) >= MOST_ROOMS else 0),
         "health_lines": health_lines(node_totals.found_health),
-        "sick": [row for row in rows if row.health in (base.UNHEALTHY, base.DEGRADED)],
         "models": len({card.model for card in cards if card.model}),
         "sliced": any(card.profile for card in cards),
         "level": level,
         "words": words,
         "cards": rows,
         "capacity_note": capacity_note,
-        "card_lines": [(row, _users(card)) for card, row in zip(cards, rows, strict=True)],
+        "metered": any(row.total is not None or row.physical is not None for row in rows),
         "measured": any(row.usage.measured_at or row.usage.lost_at for row in rows),
+        "validities": validities,
+        "validated": sum(one.state == validity.VALIDATED for one in validities.values()),
         "cards_hidden": max(0, (node_totals.cards_total or 0) - len(rows)) if len(rows) == MOST_CARDS else 0,
-        "best": max((card for card in rows if card.free), key=lambda card: card.free or 0, default=None),
+        "best": max((card for card in rows if (card.free or 0) > 0), key=lambda card: card.free or 0, default=None),
         "loose": loose,
         "loose_why": _why_loose(loose),
         "software": _software(node_totals),
         "component_pods": _component_pods(node_totals),
-        "findings": finding_lines(findings[:MOST_FINDINGS]),
-        "ended": [allocation_line(one) for one in ended[:ENDED_SHOWN]],
+        "findings": finding_rows(line for line in findings[:MOST_FINDINGS] if line.row.ended_at is None),
+        "axis": axis(changes, begin, end),
+        "changes": seen,
+        "more_changes": every if len(every) > len(seen) else [],
         "allocations_url": with_query(reverse("allocations"), **here),
+        "compare_url": with_query(reverse("node-compare"), a=f"{node_totals.cluster.name}/{node_totals.node_name}"),
         "ended_url": with_query(reverse("allocations"), ended="true", **here),
+        "cards_url": with_query(reverse("cards"), **here),
         "namespaces": _legend(rows, loose),
+        "commands": [f"kubectl {command.format(quote(node_totals.node_name))}" for command in COMMANDS],
     }
 
 
-def _users(card: Any) -> list[AllocationLine]:
-    """Used memory by allocation of a card with several; with one allocation the card's figure is enough."""
-    lines = [allocation_line(held) for held in card.holders] if len(card.holders) > 1 else []
-    return [line for line in lines if line.used.memory_used_bytes is not None]
+def _source_once(rows: list[CardRow]) -> tuple[list[CardRow], str]:
+    """The source of the capacity that all cards have alike, and the cards without it; "" where they differ, or there is one only."""
+    sources = {row.memory_source for row in rows}
+    if len(rows) < 2 or len(sources) > 1:
+        return rows, ""
+    return [replace(row, memory_source="") for row in rows], sources.pop()
+
+
+def _free(node_totals: NodeTotals, rows: list[CardRow]) -> int | None:
+    """Free memory. What one card is overcommitted by is not taken from another."""
+    free = node_totals.memory_free_bytes
+    return None if free is None else max(0, free - sum(min(row.free or 0, 0) for row in rows))
+
+
+def _findings(mine: dict[str, Any], begin: datetime) -> list[FindingLine]:
+    """Those that are, the worst first, then those that ended in the window."""
+    rows = querysets.findings_ever().filter(Q(ended_at=None) | Q(ended_at__gte=begin), **mine)
+    order = (F("ended_at").desc(nulls_first=True), "severity_rank", "-first_seen_at", "id")
+    return finding_lines(rows.order_by(*order)[: MOST_FINDINGS + MOST_CHANGES])
 
 
 def _legend(rows: list[CardRow], loose: list[AllocationLine]) -> list[str]:
@@ -171,7 +212,6 @@ class Software:
     off: list[ComponentLine]
     cause: ComponentLine | None
     notes: list[ComponentLine]
-    changes: list[ComponentChange]
 
     @property
     def all(self) -> list[ComponentLine]:
@@ -185,8 +225,7 @@ def _software(node_totals: NodeTotals) -> Software:
     steps = [line for line in lines if not _is_off(line.row)]
     cause = next((line for line in lines if line.row.first_cause), None)
     notes = [line for line in steps if line is not cause and (line.row.state == software.OUTDATED or line.warnings)]
-    changes = querysets.component_changes().filter(cluster_id=node_totals.cluster_id, node_name=node_totals.node_name)
-    return Software(steps, off, cause, notes[:NOTES_SHOWN], list(changes.order_by("-at", "-id")[:CHANGES_SHOWN]))
+    return Software(steps, off, cause, notes[:NOTES_SHOWN])
 
 
 def _is_off(row: Component) -> bool:
@@ -218,7 +257,7 @@ def _component_pod(pod: Pod) -> ComponentPod:
     return ComponentPod(pod.component, pod.name, level, words or _("state unknown"))
 
 
-def _no_such_node(cluster: str, name: str) -> NotThere:
+def no_such_node(cluster: str, name: str) -> NotThere:
     """Says whether cards of it are remembered, and links names that are close."""
     names = dict(Cluster.objects.values_list("name", "pk"))
     if cluster not in names:

@@ -4,10 +4,12 @@ the search, the saved views and the page of the keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,22 +23,24 @@ from pages.docs import titles
 from pages.frame.links import with_query
 from pages.frame.navigation import nav
 from pages.frame.refusals import BadParameter
+from pages.permission import may_campaign, may_launch, may_make_policies
 from pages.saved_views import TITLES, lines_of
 from pages.search import groups_of
 from validations.suites import registry
 
 #: Of each kind.
 SHOWN = 6
-MOST_CHARS = 512
+MOST_CHARS, MOST_ADDRESS = 512, 8192
 
 
 @dataclass(frozen=True)
 class Entry:
-    """note: what else is to be known of it; "" for nothing."""
+    """note: what else is to be known of it; "" for nothing. sent: fields that are posted to the address; empty for a link."""
 
     title: str
     url: str
     note: str = ""
+    sent: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,21 +63,18 @@ def palette(request: HttpRequest) -> HttpResponseBase:
 def _places(request: HttpRequest, text: str) -> list[Group]:
     """What is known without the mirror: pages, views and documents."""
     more: list[tuple[str, Any]] = [
-        ("pending", TITLES["pending"]),
         ("idle", TITLES["idle"]),
         ("campaigns", TITLES["campaigns"]),
-    ]
-    more += [
-        ("map", _("Heat map")),
-        ("fit", _("Find capacity")),
+        ("policy-cards", TITLES["policy-cards"]),
         ("history", _("History")),
         ("saved-views", _("Saved views")),
         ("keys", _("Keyboard shortcuts")),
     ]
-    pages = [Entry(one.title, one.url) for one in nav(request)]
+    pages = [Entry(one.title, one.url) for group in nav(request, counted=False) for one in group.items]
     pages += [Entry(str(title), reverse(name)) for name, title in more]
     views = [Entry(line.row.name, line.url, str(TITLES[line.row.page])) for line in lines_of(request)]
-    found = [Group(_("Pages"), _named(text, pages, 20)), Group(_("Saved views"), _named(text, views))]
+    found = [Group(_("Pages"), _named(text, pages, 30)), Group(_("Saved views"), _named(text, views))]
+    found.append(Group(_("Actions"), _actions(request, text)))
     if text:
         docs = [Entry(title, reverse("doc", args=[name])) for name, title in titles()]
         docs.append(Entry(_("Glossary"), reverse("words")))
@@ -83,6 +84,28 @@ def _places(request: HttpRequest, text: str) -> list[Group]:
         ]
         found += [Group(_("Test suites"), _named(text, suites)), Group(_("Documentation"), _named(text, docs))]
     return found
+
+
+def _actions(request: HttpRequest, text: str) -> list[Entry]:
+    """What can be done from anywhere. `here` is the address of the page that asks, to which theme and language lead back.
+
+    Permissions are asked for what has this name alone.
+    """
+    here = urlsplit(request.GET.get("here", "")[:MOST_ADDRESS])
+    launch = [
+        (Entry(_("Launch run"), reverse("validation-new")), may_launch),
+        (Entry(_("Start campaign"), reverse("campaign-new")), may_campaign),
+        (Entry(_("New policy"), reverse("policy-new")), may_make_policies),
+    ]
+    found = [entry for entry, may in launch if _named(text, [entry]) and may(request)]
+    themes = (("auto", _("Theme: auto")), ("light", _("Theme: light")), ("dark", _("Theme: dark")))
+    back = urlunsplit(("", "", here.path, here.query, ""))
+    found += [Entry(title, reverse("account-theme"), sent={"theme": value, "next": back}) for value, title in themes]
+    found += [
+        Entry(name, reverse("set_language"), _("language"), {"language": code, "next": back})
+        for code, name in settings.LANGUAGES
+    ]
+    return _named(text, found, 20)
 
 
 def _named(text: str, entries: Iterable[Entry], most: int = SHOWN) -> list[Entry]:
@@ -113,8 +136,7 @@ def _things(text: str) -> list[Group]:
 
 #: (keys, what they do). Pages have theirs in `pages.frame.navigation`.
 KEYS = (
-    (("Ctrl K", "⌘ K"), gettext_lazy("go anywhere: pages, views, nodes, cards, pods, documents")),
-    (("/",), gettext_lazy("search")),
+    (("Ctrl K", "⌘ K", "/"), gettext_lazy("search: pages, actions, views, nodes, cards, pods, documents")),
     (("j", "k"), gettext_lazy("next and previous row of a table; Enter opens it")),
     (("←", "→", "↑", "↓"), gettext_lazy("move in the card map, along a chart")),
     (("Esc",), gettext_lazy("leave a field, close a dialog")),
@@ -125,6 +147,6 @@ KEYS = (
 @require_safe
 def keys(request: HttpRequest) -> HttpResponse:
     """All keys, as a page or as the part of a dialog."""
-    pages = [(("g", one.letter), one.title) for one in nav(request) if one.letter]
+    pages = [(("g", one.letter), one.title) for group in nav(request, counted=False) for one in group.items]
     part = request.htmx  # type: ignore[attr-defined]
     return render(request, "palette/keys_part.html" if part else "palette/keys.html", {"keys": [*KEYS, *pages]})

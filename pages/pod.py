@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -13,32 +14,34 @@ from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory.models import Allocation, Cluster, Pod
-from inventory.placement.pending.asked import asks_of, nodes_with
-from inventory.placement.pending.closest import TOLD, nearest
+from inventory.models import Allocation, Cluster, NodeTotals, Pod
+from inventory.placement.pending.asked import asks_of
+from inventory.placement.pending.decided import with_deciding
+from inventory.placement.pending.detail import detail_of
 from inventory.placement.pending.mistakes import mistakes
 from inventory.placement.pending.reasons import lines
+from inventory.placement.pending.words import mistake_text
 from inventory.queries import rows as querysets
-from inventory.queries.claimed import with_claims
 from inventory.queries.pod_usage import with_pod_usage
 from kube import objects as kube
-from kube.unschedulable import read
+from kube.decoders import decoder
 from pages.allocations import allocation_line, pending_line
-from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.links import node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.worded import quoted, told, worded_html
+from pages.permission import SILENCE, may
+from pages.rows.findings import finding_lines
+from pages.rows.pods import ask_line, near_line, selector_is_silent
 from pages.rows.runs import run_line
-from pages.words.pods import ask_line, mistake_words, near_line, selector_is_silent
 from stacks.engine import components
 from validations.querysets import runs
 from wording.close_names import close_names
 
 #: What is drawn; the rest is one link away.
 MOST_HELD, MOST_BEFORE, MOST_RUNS, MOST_FINDINGS = 64, 50, 10, 20
-_decoder = msgspec.json.Decoder(kube.Pod)
+_decoder = decoder(kube.Pod)
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,8 @@ def pod(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpRe
         raise _no_such_pod(cluster, namespace, name)
     found = row.cluster if row else (held or before)[0].cluster
     context = _of_all(found, namespace, name, row, held, before) | (_of_row(row) if row else {})
-    context |= _of_pending(row) if row and row.pending else {}
-    return live_page(request, "pods/page.html", "pods/part.html", context | {"notices": notices(request, {found.pk})})
+    context |= {"notices": notices(request, {found.pk}), "may_silence": may(request, SILENCE)}
+    return live_page(request, "pods/page.html", "pods/part.html", context)
 
 
 def _of_all(
@@ -80,6 +83,8 @@ def _of_all(
         "cluster": cluster,
         "namespace": namespace,
         "name": name,
+        "title": f"{namespace}/{name}",
+        "describe": f"kubectl describe pod -n {quote(namespace)} {quote(name)}",
         "pod": row,
         "state": _state(row, held),
         "owner_kind": owner.owner_kind if owner else "",
@@ -104,33 +109,40 @@ def _owner_url(here: dict[str, str], owner: str) -> str:
 
 
 def _of_row(row: Pod) -> dict[str, Any]:
-    """What a pod that is mirrored asks for."""
-    [claimed] = with_claims([row])
+    """What a pod that is mirrored asks for, and why it waits."""
+    [found] = with_deciding([row])
+    pending = _of_pending(found) if row.pending else {"units": _units_of(row)}
     asks = asks_of(row)
-    rows = nodes_with(row.cluster_id, [ask for ask in asks if ask.memory])
-    rows = rows.filter(node_name=row.node_name) if row.node_name else rows
-    memory = any(ask.memory for ask in asks)
-    units = set(rows.order_by().values_list("unit", flat=True).distinct()) if memory else set()
-    return {
-        "by_memory": memory,
-        "asks": [ask_line(ask, units) for ask in asks],
-        "line": pending_line(claimed),
+    return pending | {
+        "by_memory": any(ask.memory for ask in asks),
+        "asks": [ask_line(ask, pending["units"]) for ask in asks],
+        "line": pending_line(found),
         "node_url": node_url(row.cluster.name, row.node_name) if row.node_name else "",
     }
 
 
+def _units_of(row: Pod) -> set[str]:
+    """In which its node counts memory."""
+    rows = NodeTotals.objects.filter(cluster_id=row.cluster_id, node_name=row.node_name)
+    return set(rows.values_list("unit", flat=True)) if row.node_name else set()
+
+
 def _of_pending(row: Pod) -> dict[str, Any]:
-    """Why it waits, taken apart."""
-    told = read(row.pending_message)
-    near = nearest(row, told)
+    """Why it waits, taken apart. row: with what decides it."""
+    found, decided = detail_of(row), row.deciding  # type: ignore[attr-defined]
+    told, asks = found.waiting.told, found.waiting.asks
+    near = [near_line(row.cluster.name, one) for one in found.nodes]
+    wrong = [mistake_text(one) for one in mistakes(asks, found.board)]
     return {
+        "deciding": decided,
         "told": told,
         "reasons": lines(told.reasons),
         "preemption": lines(told.preemption),
-        "near": [near_line(one) for one in near[:TOLD]],
-        "looked_at": len(near),
-        "mistakes": [mistake_words(one) for one in mistakes(row, near)],
-        "selector_is_silent": selector_is_silent(row, told),
+        "near": near,
+        "moving": any(one.moving for one in near),
+        "mistakes": [text for text in wrong if text != decided.text],
+        "selector_is_silent": selector_is_silent(told),
+        "units": {one.unit for one in found.board.of({ask.stack for ask in asks if ask.memory})},
     }
 
 
@@ -140,7 +152,7 @@ def _state(row: Pod | None, held: list[Allocation]) -> State:
             return State("none", _("Has allocations, not in the synced data"))
         return State("none", _("Deleted. Past allocations are below."))
     if row.pending:
-        return State("warning", _("Pending: no node assigned"), quoted(row.pending_reason))
+        return State("warning", _("Pending"))
     if row.terminating_since is not None:
         return State("warning", _("Terminating, still allocated"))
     words = {"Succeeded": _("Succeeded"), "Failed": _("Failed"), "Running": _("Running")}

@@ -56,7 +56,7 @@ def _stacks(cluster: Cluster) -> list[tuple[str, str, str, str]]:
 
 def _content(cluster: Cluster, stack: str) -> dict[str, Any]:
     synced = prepared_of(cluster.pk, stack)
-    base = ("manage.py", "cluster", "prepare", cluster.name, "--stack", stack)
+    base = ("gpudash", "cluster", "prepare", cluster.name, "--stack", stack)
     states, kinds = _state_words(), _kind_words()
     return {
         "synced": synced,

@@ -1,4 +1,4 @@
-"""One run: verdict with reasons, steps, log, measurements beside the last good run, and what it ran on."""
+"""One run: its verdict, what to do, its log, what differs from the last pass, and what it ran on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -19,13 +20,15 @@ from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
-from pages.frame.worded import told, worded
+from pages.frame.worded import middle, told, worded
 from pages.permission import launchers_only, may_launch
 from pages.rows.runs import card_words, reasons_of
 from pages.runlog import log_panel
 from pages.sections.compared import compared_lines
 from pages.sections.measured import measured
+from pages.sections.pool_chart import pool_chart
 from pages.sections.steps import steps
+from pages.sections.suspect import form_url, remedy
 from pages.words import runs as words
 from pages.words.names import plain_html, value_html
 from validations import querysets
@@ -62,25 +65,32 @@ def run(request: HttpRequest, run_id: str) -> HttpResponseBase:
 def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
     suite = find(row.suite)
     reasons = reasons_of(row.reasons)
+    compared = compared_lines(row) if row.node_name else None
+    group = [(one, node_url(row.cluster.name, one.node_name)) for one in row.nodes.all()]
     return {
         "run": row,
         "pod_url": pod_url(row.cluster.name, row.namespace, row.pod_name),
         "shown": words.shown_run(row),
+        "title": _title(row, reasons),
         "suite": suite,
         "suite_title": words.suite_title(row.suite),
         "suite_url": with_query(reverse("validations"), suite=row.suite),
-        "headline": words.headline(reasons[0]["code"]) if reasons and row.verdict != "passed" else "",
-        "meaning": words.MEANINGS.get(row.verdict or "", ""),
-        "reasons": reasons,
-        "level": words.level(row.level),
-        "show_exit": row.exit_code is not None and all(one["code"] != "exit-code" for one in reasons),
+        "reason": reasons[0] if reasons else None,
+        "reasons": [one for one in reasons[1:] if one["code"] != "exit-code"],
+        "exit": _exit(row, reasons),
+        "took": words.duration((row.ended_at - row.created_at).total_seconds()) if row.ended_at else "",
+        "proof": words.proof(suite, row.level) if suite is not None and row.verdict == "passed" else "",
+        "level": words.level(row.level or row.level_possible),
         "steps": steps(row),
+        "remedy": remedy(row),
         "measured": measured(row),
-        "compared": compared_lines(row),
+        "pool_chart": pool_chart(row),
+        "compared": compared,
         "facts": _facts(row),
         "node_facts": _pairs(row.node_snapshot, _TOLD_ELSEWHERE),
-        "digest": _short(row.image_digest),
+        "image": _image(row),
         "manifest": manifest_text(row.manifest),
+        "group": group,
         "card": card_words(row),
         "evidence": words.ONLY_CARD if row.card_evidence == ONLY_CARD else label_of(Evidence, row.card_evidence),
         "card_url": card_url(row.card_id) if row.card_id else "",
@@ -103,11 +113,33 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
     }
 
 
-def _short(digest: str) -> str:
-    """The digest without the image's name, its first 16 digits."""
-    name, _at, last = digest.rpartition("@")
-    text = last or name
-    return f"{text[:23]}…" if text.startswith("sha256:") and len(text) > 24 else text
+def _title(row: Run, reasons: list[dict[str, Any]]) -> str:
+    """ "Failed: wrong result on gpu-1 card 2"."""
+    what = capfirst(words.shown_run(row).words)
+    reason = words.headline(reasons[0]["code"]) if reasons and row.verdict != "passed" else ""
+    if reason or row.active:
+        what = _("%(verdict)s: %(reason)s") % {"verdict": what, "reason": reason or words.suite_title(row.suite)}
+    place = f"{row.node_name} {card_words(row)}" if row.card_key else row.node_name or ", ".join(row.group)
+    return _("%(what)s on %(place)s") % {"what": what, "place": place}
+
+
+def _exit(row: Run, reasons: list[dict[str, Any]]) -> str:
+    """How the container ended, where that says more than the verdict."""
+    at = next((place for place, one in enumerate(reasons) if one["code"] == "exit-code"), None)
+    if at is not None:
+        return worded(reasons[at]["text"]).rstrip(".。") if at else ""
+    if row.exit_code is None or (row.verdict == "passed" and row.exit_code == 0):
+        return ""
+    end = row.end_reason if row.end_reason not in ("Completed", "Error") else ""
+    parts = [_("Exit code %(code)s") % {"code": row.exit_code}, end]
+    return ", ".join(filter(None, [*parts, _("signal %(n)s") % {"n": row.signal} if row.signal else ""]))
+
+
+def _image(row: Run) -> str:
+    """The image's own name and the first digits of its digest: "cuda-sample@fd62deec…"; its tag where no digest is known."""
+    name = row.image.rpartition("/")[2]
+    digest = row.image_digest.rpartition("sha256:")[2]
+    return f"{name.partition('@')[0].partition(':')[0]}@{digest[:8]}…" if len(digest) > 8 else middle(name)
 
 
 def _facts(row: Run) -> list[tuple[SafeString, SafeString]]:
@@ -175,15 +207,9 @@ def run_rerun(request: HttpRequest, run_id: str) -> HttpResponseBase:
         messages.info(request, _("Run %(id)s already occupies this target. Showing it.") % {"id": error.run.pk})
         return _back(error.run)
     except Refused:
-        return HttpResponseRedirect(_form_url(row))
+        options = row.options if isinstance(row.options, dict) else {}
+        return HttpResponseRedirect(form_url(row.suite, row.cluster.name, row.node_name, row.card_requested, options))
     return _back(again)
-
-
-def _form_url(row: Run) -> str:
-    """The launch form, filled as this run was."""
-    options = {f"option.{name}": value for name, value in row.options.items()} if isinstance(row.options, dict) else {}
-    place = {"suite": row.suite, "cluster": row.cluster.name, "node": row.node_name, "card": row.card_requested}
-    return with_query(reverse("validation-new"), **place, **options)
 
 
 @require_POST

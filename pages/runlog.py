@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from pages.frame.links import state_url, with_query
@@ -22,6 +23,8 @@ from validations.suites.engine.log import ENCODINGS, Form
 
 VIEWS = ("evidence", "all", "tail")
 LONGEST_SEARCH = 200
+#: A log that is no longer is shown whole, its decisive lines marked.
+SHORT = 60
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class More:
 class LogPanel:
     """The log as the page shows it. view: evidence, all, tail or search. why_empty: why there is no line, "" where there is one.
 
-    more: None where the page does not follow it.
+    more: None where the page does not follow it. searched: whether it is long enough to be searched.
     """
 
     window: Window
@@ -48,6 +51,7 @@ class LogPanel:
     earlier_url: str
     later_url: str
     marked: int
+    searched: bool
 
 
 @require_safe
@@ -166,6 +170,7 @@ def log_panel(request: HttpRequest, row: Run) -> LogPanel:
         earlier_url=earlier_url,
         later_url=later_url,
         marked=line,
+        searched=bool(search) or row.active or log.last > SHORT,
     )
 
 
@@ -177,7 +182,7 @@ def _view(request: HttpRequest, row: Run, log: Log, placed: bool) -> str:
         return "all"
     if asked == "evidence" and not log.evidence_lines:
         return "all"
-    return asked or ("tail" if row.active else "evidence" if log.evidence_lines else "all")
+    return asked or ("tail" if row.active else "evidence" if log.evidence_lines and log.last > SHORT else "all")
 
 
 def _window(log: Log, view: str, search: str, line: int, start: int) -> Window:
@@ -205,8 +210,15 @@ def _why_empty(row: Run, view: str, search: str) -> str:
 
 
 def _chips(row: Run, log: Log, view: str) -> list[tuple[str, str, bool]]:
-    named = [("evidence", _("Decisive lines"))] if log.evidence_lines else []
-    named += [("all", _("All %(n)s lines") % {"n": f"{log.last:,}"}), ("tail", _("Live") if row.active else _("End"))]
+    """The ways to look at it. None for a log without lines; how many there are is not said while more come."""
+    if row.active:
+        named = [("all", _("All lines")), ("tail", _("Live"))]
+    elif log.last:
+        whole = ngettext("%(n)s line", "All %(n)s lines", log.last) % {"n": f"{log.last:,}"}
+        named = [("evidence", _("Evidence"))] if log.evidence_lines else []
+        named += [("all", whole), *([("tail", _("End"))] if log.last > SHORT else [])]
+    else:
+        named = []
     page = reverse("run", args=[row.pk])
     return [(title, with_query(page, view=name) + "#log", view == name) for name, title in named]
 

@@ -44,12 +44,17 @@ TITLES = {
     "component-list": gettext_lazy("Components"),
     "validations": gettext_lazy("Runs"),
     "campaigns": gettext_lazy("Campaigns"),
-    "campaign": gettext_lazy("Targets of a campaign"),
+    "campaign-targets": gettext_lazy("Targets of a campaign"),
+    "results": gettext_lazy("Results from other tools"),
+    "policies": gettext_lazy("Policies"),
+    "policy-cards": gettext_lazy("Cards under policies"),
+    "out-of-service": gettext_lazy("Marked nodes"),
+    "cases": gettext_lazy("Cases"),
     "users": gettext_lazy("Users"),
     "audit": gettext_lazy("Audit log"),
 }
 #: A list that each campaign has: a view of it opens in the campaign that `at` names, else in the newest.
-OF_A_CAMPAIGN = "campaign"
+OF_A_CAMPAIGN = "campaign-targets"
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ def address(page: str, query: str, at: str = "") -> str:
 
 def _of_campaign(at: str) -> str:
     found = at or querysets.campaigns().order_by("-id").values_list("pk", flat=True).first()
-    return reverse("campaign", args=[found]) if found else ""
+    return reverse(OF_A_CAMPAIGN, args=[found]) if found else ""
 
 
 def _at(request: HttpRequest) -> str:

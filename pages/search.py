@@ -65,7 +65,7 @@ def search(request: HttpRequest) -> HttpResponseBase:
     groups = groups_of(text) if text else []
     if one := _one_pod(groups, text):
         return HttpResponseRedirect(one)
-    context = {"search_text": text, "groups": [group for group in groups if group.hits], "text": text}
+    context = {"groups": [group for group in groups if group.hits], "text": text}
     return render(request, "search.html", context)
 
 

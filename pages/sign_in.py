@@ -18,7 +18,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from accounts import passwords, sign_in_limit, two_factor
+from accounts import passwords, sign_in_limit, sign_in_links, two_factor
 from accounts.required import open_to_all
 from accounts.sign_in_limit import TooManyTries, Use
 from accounts.visitor import arrived, on_the_way, remember, visitor_of
@@ -135,7 +135,9 @@ class SignIn(_Limited, LoginView):
         return super().post(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs, oidc=settings.OIDC, local_accounts=settings.LOCAL_ACCOUNTS)
+        ways = {"oidc": settings.OIDC, "by_link": sign_in_links.enabled()}
+        passwords_here = settings.LOCAL_ACCOUNTS and not sign_in_links.is_only_way()
+        return super().get_context_data(**kwargs, **ways, local_accounts=passwords_here)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         if two_factor.is_on(form.get_user()):

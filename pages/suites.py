@@ -19,6 +19,7 @@ from pages.frame.live import live_page
 from pages.frame.refusals import answered
 from pages.permission import may_launch
 from pages.sections.answer import FRESH_DAYS, answer
+from pages.sections.floors import baseline_lines, floor_lines
 from pages.words import runs as words
 from validations.models import LevelChoice, Run, VerdictChoice
 from validations.suites import registry
@@ -27,7 +28,7 @@ from validations.suites.engine.base import Suite
 
 @dataclass(frozen=True)
 class SuiteLine:
-    """A suite. level: what a pass says of the card, in words.
+    """A suite. proof: what a pass says of the card; level: how much that is, in words.
 
     counts: (look, number of runs of its own image that ended so in FRESH_DAYS, address of these runs). others: runs of another image.
     """
@@ -35,6 +36,7 @@ class SuiteLine:
     suite: Suite
     title: str
     os: str
+    proof: str
     level: str
     launch_url: str
     campaign_url: str
@@ -52,6 +54,8 @@ def suites(request: HttpRequest) -> HttpResponseBase:
         "tab": "suites",
         "validated": answer(),
         "suites": suite_lines(),
+        "floors": floor_lines(),
+        "baselines": baseline_lines(),
         "days": FRESH_DAYS,
         "notices": notices(request),
         "may_launch": may_launch(request),
@@ -82,6 +86,7 @@ def _line(suite: Suite, counts: dict[tuple[str, str, bool], int], last: dict[str
         suite=suite,
         title=words.suite_title(suite.id),
         os=", ".join(suite.os),
+        proof=words.proof(suite, suite.level),
         level=label_of(LevelChoice, suite.level),
         launch_url=with_query(reverse("validation-new"), suite=suite.id),
         campaign_url=with_query(reverse("campaign-new"), suite=suite.id),

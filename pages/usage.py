@@ -13,7 +13,7 @@ from inventory.models import Card, UsageSource
 from inventory.models.usage import SourceState
 from inventory.queries.measured import Usage, overdue_since
 from inventory.queries.pod_usage import Note, PodUsage
-from pages.frame import amounts
+from pages.frame import amounts, times
 from pages.frame.worded import worded_html
 from runtime.clock import database_now
 from wording.said import restored
@@ -75,16 +75,16 @@ def why_not_collected(card: Card) -> str:
     source = UsageSource.objects.filter(cluster_id=card.cluster_id).first()
     if source is None:
         return _(
-            "Not collected: no metrics source is set for this cluster (manage.py cluster set NAME --prometheus URL)."
+            "Not collected: no metrics source is set for this cluster (gpudash cluster set NAME --prometheus URL)."
         )
     if source.state in (SourceState.BACKING_OFF, SourceState.REFUSED):
         return _("Not collected: %(reason)s") % {"reason": worded_html(restored(source.reason, source.wording))}
     since = overdue_since(source, database_now())
     if since is not None:
         return _(
-            "Not collected: exporters are not being read, overdue since %(since)s UTC. Start the usage worker "
-            "(celery -A gpudash worker -Q usage -P threads)."
-        ) % {"since": f"{since:%Y-%m-%d %H:%M:%S}"}
+            "Not collected: exporters are not being read, overdue since %(since)s. Start the usage worker "
+            "(gpudash worker usage)."
+        ) % {"since": times.with_zone(since, seconds=True)}
     if source.round_at is None:
         return _("Not collected yet: the first round is running.")
     return _("Not collected: no exporter reports this card.")

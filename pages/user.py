@@ -1,4 +1,4 @@
-"""One user as a page, and a new one: for administrators. What is done here `manage.py user` and REST do too (`accounts.users`)."""
+"""One user as a page, and a new one: for administrators. What is done here `gpudash user` and REST do too (`accounts.users`)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import users as accounts
-from accounts.forms import PlacesField
 from accounts.models import ApiToken
 from accounts.required import needs
 from accounts.roles import Role
 from pages.frame.navigation import crumbs_of_administration
+from pages.scope_field import ScopeField
 from pages.tokens import shown_tokens
 from pages.users import unavailable_words
 from resources.user import USERS
@@ -34,15 +34,7 @@ class GrantForm(forms.Form):
     role = forms.ChoiceField(
         label=gettext_lazy("Role"), choices=[*Role.choices, ("", gettext_lazy("none"))], required=False
     )
-    scope = PlacesField(
-        label=gettext_lazy("Scope"),
-        required=False,
-        max_length=10_000,
-        help_text=gettext_lazy(
-            "Empty: all clusters. Otherwise cluster, cluster/namespace, or */namespace (in every cluster)."
-        ),
-        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("all clusters"), "autocomplete": "off"}),
-    )
+    scope = ScopeField(gettext_lazy("All clusters"))
 
     @property
     def chosen(self) -> Role | None:
@@ -68,11 +60,11 @@ class NewUserForm(GrantForm):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def user(request: HttpRequest, user_id: int) -> HttpResponse:
-    """POST: another role or scope."""
+    """POST: another role or scope; with `check` it is only told what that would be."""
     if request.method != "POST":
         return _page(request, user_id)
     form = GrantForm(request.POST)
-    if not form.is_valid():
+    if not form.is_valid() or "check" in request.POST:
         return _page(request, user_id, form)
     found = get_object_or_404(User, pk=user_id)
     try:
@@ -114,11 +106,11 @@ def user_act(request: HttpRequest, user_id: int, verb: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def user_new(request: HttpRequest) -> HttpResponse:
     form = NewUserForm(request.POST if request.method == "POST" else None, initial={"role": Role.VIEWER.value})
-    if request.method == "POST" and (made := _made(form)):
+    if request.method == "POST" and "check" not in request.POST and (made := _made(form)):
         messages.info(request, _("Created user %(name)s.") % {"name": made.get_username()})
         return redirect("user", made.pk)
     page = {"form": form, "crumbs": crumbs_of_administration("users", _("Add user"))}
-    return render(request, "access/user_new.html", page, status=400 if form.is_bound else 200)
+    return render(request, "access/user_new.html", page, status=400 if form.errors else 200)
 
 
 def _made(form: NewUserForm) -> User | None:
@@ -152,12 +144,12 @@ def _done(request: HttpRequest, found: User, text: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, user_id: int, form: GrantForm | None = None) -> HttpResponse:
-    """form: one that was refused."""
+    """form: one that was refused, or is checked."""
     row: Any = accounts_told().filter(pk=user_id).first()
     if row is None:
         raise Http404
     (row,) = USERS.join([row])
-    given = {"role": row.account_role, "scope": ", ".join(row.account_places)}
+    given = {"role": row.account_role, "scope": row.account_places}
     page = {
         "row": row,
         "sign_in_method": unavailable_words(row.sign_in_method),
@@ -166,4 +158,4 @@ def _page(request: HttpRequest, user_id: int, form: GrantForm | None = None) -> 
         "crumbs": crumbs_of_administration("users", row.get_username()),
         "own": row.pk == request.user.pk,
     }
-    return render(request, "access/user.html", page, status=400 if form else 200)
+    return render(request, "access/user.html", page, status=400 if form and form.errors else 200)

@@ -16,6 +16,7 @@ from accounts.required import needs
 from accounts.roles import Role
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from resources.filter_sets import StrictFilterSet
 from resources.user import ISSUER, NO_ROLE, NOTHING, PASSWORD, PROXY, USERS
 
 
@@ -67,7 +68,7 @@ SPEC = ListSpec(
 )
 
 
-def _context() -> dict[str, Any]:
+def _context(found: StrictFilterSet) -> dict[str, Any]:
     return {}
 
 

@@ -54,7 +54,7 @@ def validation_new(request: HttpRequest) -> HttpResponseBase:
 def preview_of(form: LaunchForm) -> Preview | None:
     """Plan it without writing anything. None where there is no plan; the form has what is wrong then."""
     try:
-        made = plan(form.run_request())
+        made = plan(form.draft())
     except Refused as error:
         form.refuse(error.problems)
         return None
@@ -70,6 +70,8 @@ def preview_of(form: LaunchForm) -> Preview | None:
 
 def _target(made: Plan) -> str:
     node, asked = made.place.node.name, made.place.card
+    if made.group:
+        return ", ".join(place.node.name for place in made.group)
     if made.card is not None:
         return _("Card %(card)s of node %(node)s. The tested card is read from the pod.") % {
             "card": made.card.key,
@@ -91,7 +93,7 @@ def _launch(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _show(request, form, 400)
     try:
-        run, _new = request_run(form.run_request(), request.user, form.typed("key"))
+        run, _new = request_run(form.draft(), request.user, form.typed("key"))
     except Refused as error:
         form.refuse(error.problems)
         return _show(request, form, 400)
@@ -112,7 +114,7 @@ def _launch(request: HttpRequest) -> HttpResponse:
 def _show(request: HttpRequest, form: LaunchForm, status: int = 200, busy: Busy | None = None) -> HttpResponse:
     form.is_valid()
     node = form.typed("node")
-    preview = preview_of(form) if form.chosen is not None and node else None
+    preview = preview_of(form) if form.chosen is not None and form.has_place else None
     # While somebody types only the preview is swapped: what is wrong is said there then.
     part = request.htmx.target == "preview"  # type: ignore[attr-defined]
     context = {

@@ -50,14 +50,14 @@ SPEC = ListSpec(
     caption=_("Runs"),
     cells="validations/run_cells",
     key=lambda line: f"run-{line.row.id}",
-    style="runs",
+    style="runs told",
 )
 
 
 @require_safe
 @answered
 def validations(request: HttpRequest) -> HttpResponseBase:
-    return list_page(request, SPEC, lambda: _context(request))
+    return list_page(request, SPEC, lambda _: _context(request))
 
 
 def _context(request: HttpRequest) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
 import django_filters as df
-from django.db.models import QuerySet, Value
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import NullIf
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Allocation as AllocationRow
@@ -90,6 +92,7 @@ class AllocationFilter(StrictFilterSet):
     q = SearchFilter(method="search", label="free search: node, pod, namespace, owner, UUID")
 
     orders: ClassVar[dict[str, str]] = orders_of(Allocation)
+    computed: ClassVar[dict[str, Any]] = {"known_model": NullIf(F("card__model"), Value(""))}
     default_order = ("-started_at",)
     period = Columns("started_at", "ended_at")
     whether_over = "ended"
@@ -113,11 +116,11 @@ class AllocationFilter(StrictFilterSet):
         self._before, self._search = rows, Search(words)
         return self._search.indexed(rows)
 
-    def ordered(self) -> Any:
+    def ordered(self, first: Sequence[str] = ()) -> Any:
         found = self.qs
         if self._search is not None:
             found = self._search.listed(self._before)
-        return found.order_by(*self.order_by())
+        return self.with_computed(found, first).order_by(*self.order_by(first))
 
     def on_placed(self, rows: QuerySet[AllocationRow], _: str, values: list[str]) -> QuerySet[AllocationRow]:
         return rows if len(set(values)) > 1 else rows.filter(card__isnull=values[0] == "false")
@@ -156,5 +159,6 @@ ALLOCATIONS = Resource(
         "started_at",
         "ended_at",
     ),
-    table=("pod", "namespace", "owner_name", "memory_bytes", "memory_used_bytes", "node", "resource", "started_at"),
+    table=("pod", "namespace", "memory_bytes", "memory_used_bytes", "node", "resource", "started_at"),
+    groups={"namespace": ("cluster_id", "namespace"), "node": ("cluster_id", "node_name"), "model": ("known_model",)},
 )

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
+from resources.run_detail import RunWarning
 from validations import querysets
 from validations.models import Campaign, CampaignState, CampaignTarget, LevelChoice, VerdictChoice
 
@@ -149,3 +150,53 @@ MATRIX = Resource(
     beside={"reason": "reason", "exit_code": "exit_code", "started_at": "started_at", "ended_at": "ended_at"},
     as_csv={"why": ("reason", "skipped", "not_tested"), "took": ("started_at", "ended_at")},
 )
+
+
+class CampaignProgress(Shape):
+    """Targets by progress. For results by card see the coverage."""
+
+    left: int
+    active: int
+    skipped: int
+    not_tested: Annotated[int, fact("Requested cards without a result.")]
+    passed: int
+    warning: int
+    failed: int
+    errored: int
+
+
+class CampaignCoverage(Shape):
+    """Cards of the campaign, each counted once. A tested card is validated, inconclusive or failed."""
+
+    targets: Annotated[int, fact("Cards named by the targets.")]
+    tested: Annotated[int, fact("Cards with a result.")]
+    validated: Annotated[int, fact("Passed with the result checked, without a failure.")]
+    inconclusive: Annotated[int, fact("Passed on a lower test level, or with a warning.")]
+    failed: int
+    not_tested: Annotated[int, fact("Requested cards without a result; see the matrix for reasons.")]
+    queued: Annotated[int, fact("Of these, cards without a run yet.")]
+    runs: int
+    unidentified: Annotated[int, fact("Runs with a result on an unidentified card.")]
+    other_image: Annotated[
+        int,
+        fact("Of `inconclusive`, cards with runs of another image only."),
+    ]
+    errored: Annotated[int, fact("Of the cards not tested, cards with an errored run.")]
+    why: Annotated[
+        dict[str, int],
+        fact(
+            "Cards not tested, by cause: errored, cancelled, skipped, another-card, card-unknown, "
+            "not-applicable, not-started, active, queued, or a reason code (not-ready, taint …)."
+        ),
+    ]
+
+
+class CampaignDetail(CampaignShape):
+    """One campaign with its counts."""
+
+    progress: CampaignProgress
+    coverage: CampaignCoverage
+    warnings: Annotated[
+        list[RunWarning],
+        fact("Target nodes without a run yet and with GPU software that is not ready, each with its component."),
+    ]

@@ -6,7 +6,8 @@ from collections import defaultdict
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
-from django.db.models import DateTimeField, Q, QuerySet, Value
+from django.db.models import DateTimeField, F, Q, QuerySet, Value
+from django.db.models.functions import NullIf
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Allocation as AllocationRow
@@ -18,7 +19,15 @@ from inventory.queries.measured import NOT_COLLECTED, unused_bytes, with_usage
 from inventory.queries.pod_usage import Note, PodUsage, with_holders_usage
 from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
-from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
+from resources.filter_fields import (
+    BytesFilter,
+    ChoiceFilter,
+    ClusterNames,
+    PartsFilter,
+    SearchFilter,
+    WordsFilter,
+    YesNoFilter,
+)
 from resources.filter_sets import StrictFilterSet
 from resources.health import HealthReport
 from resources.lookups import tri_state
@@ -96,7 +105,7 @@ class Card(Shape):
         fact("Remaining slices on the card, or on the sliced cards of its node; null: not sliced.", of="found_room"),
     ]
     allocations_count: Annotated[
-        int, fact("Number of containers with an allocation.", order=True, title=_("Pods"), number=True)
+        int, fact("Number of pods with an allocation.", order=True, title=_("Pods"), number=True)
     ]
     worst_severity: str | None
     first_seen_at: Annotated[datetime, fact(title=_("First seen"))]
@@ -165,7 +174,7 @@ class Card(Shape):
     usage_source: Annotated[
         str | None, fact("Exporter and version; null: no exporter reports the card.", of="measured.usage_source")
     ]
-    allocations: Annotated[list[Allocation], fact(of="holders", title=_("Allocated to"))]
+    allocations: Annotated[list[Allocation], fact(of="holders", title=_("Memory"))]
 
 
 #: What is kept of cards for now alone: who held them is kept, how full, how well and how busy they were is not.
@@ -194,7 +203,7 @@ class CardFilter(StrictFilterSet):
     card = WordsFilter("key", label="card key: UUID, else index")
     uuid = WordsFilter("uuid", label="card UUID")
     stack = WordsFilter("stack", label="stack")
-    model = WordsFilter("model", label="card model")
+    model = PartsFilter("model", label="card model, or a part of its name")
     state = ChoiceFilter(CardState.values, "state", method="on_state", label="state of the card")
     unavailable_reason = ChoiceFilter(
         UnavailableReason.values,
@@ -218,7 +227,10 @@ class CardFilter(StrictFilterSet):
     whether_over = "removed"
     of_now = OF_NOW
     orders: ClassVar[dict[str, str]] = orders_of(Card)
-    computed: ClassVar[dict[str, Any]] = {"unused_bytes": unused_bytes()}
+    computed: ClassVar[dict[str, Any]] = {
+        "unused_bytes": unused_bytes(),
+        "known_model": NullIf(F("model"), Value("")),
+    }
     default_order = ("cluster", "node", "index")
 
     class Meta(StrictFilterSet.Meta):
@@ -331,16 +343,8 @@ CARDS = Resource(
         "removed_at",
     ),
     table=(
-        "node",
-        "model",
-        "allocations",
-        "memory_allocated_bytes",
-        "memory_total_bytes",
-        "memory_free_bytes",
-        "memory_used_bytes",
-        "memory_unused_bytes",
-        "allocations_count",
-        "health",
-        "changed_at",
+        *("node", "model", "stack", "allocations", "memory_allocated_bytes", "memory_used_bytes"),
+        *("activity_ratio", "health"),
     ),
+    groups={"node": ("cluster_id", "node_name"), "model": ("known_model",)},
 )

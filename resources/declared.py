@@ -2,20 +2,25 @@
 
 A resource's fields are the annotations of a struct: that is its shape in REST. `fact` says of each where its value comes from,
 what it means, and how it is sorted and headed. Which of them a CSV file and a table have is a tuple of names beside it.
+Answers that are no lists are declared the same way, and `filled` from what they tell of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
+from datetime import UTC
+from functools import cache
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Generic, NamedTuple, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from django.db.models import QuerySet
+from django.db.models.manager import BaseManager
 from django.utils.functional import Promise
 
+from resources.field_types import TIME, bare, csv_unit, metas, table_kind, text_of
 from resources.filter_sets import StrictFilterSet
 
 #: What the documents say of a field that has the form of a text, see `wording.said`.
@@ -35,12 +40,13 @@ class Shape(msgspec.Struct):
 class Fact(msgspec.Struct, frozen=True):
     """What is known of a field besides its type.
 
-    of: path of attributes from the row, the field's own name when "". order: (public name, column) that it is sorted by, ("", "")
-    for none. title: heading of its column in tables. number: right-aligned, and largest first. term: the word of the glossary
-    that its heading is explained by, "" for none.
+    of: path of attributes from the row, the field's own name when "". by: what makes the value of that; None: its type does.
+    order: (public name, column) that it is sorted by, ("", "") for none. title: heading of its column in tables. number:
+    right-aligned, and largest first. term: the word of the glossary that its heading is explained by, "" for none.
     """
 
     of: str = ""
+    by: Callable[[Any], Any] | None = None
     order: tuple[str, str] = ("", "")
     title: str | Promise = ""
     number: bool = False
@@ -51,6 +57,7 @@ def fact(
     text: str | None = None,
     *,
     of: str = "",
+    by: Callable[[Any], Any] | None = None,
     order: bool | str | tuple[str, str] = False,
     title: str | Promise = "",
     number: bool = False,
@@ -58,7 +65,7 @@ def fact(
 ) -> msgspec.Meta:
     """The annotation of a field. text: for the OpenAPI document. order: True (its own column), a column, or (name, column)."""
     named = order if isinstance(order, tuple) else ("" if order is False else "*", of if order is True else order or "")
-    return msgspec.Meta(description=text, extra={"fact": Fact(of, named, title, number, term)})
+    return msgspec.Meta(description=text, extra={"fact": Fact(of, by, named, title, number, term)})
 
 
 def facts(shape: type[msgspec.Struct]) -> dict[str, Fact]:
@@ -68,8 +75,7 @@ def facts(shape: type[msgspec.Struct]) -> dict[str, Fact]:
 
 
 def _fact_in(hint: Any) -> Fact:
-    metas = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, msgspec.Meta)]
-    found = [one.extra["fact"] for one in metas if one.extra]
+    found = [one.extra["fact"] for one in metas(hint) if one.extra]
     return found[0] if found else Fact()
 
 
@@ -89,8 +95,9 @@ Convert = Callable[[Any, Names], Any]
 
 def _converted(hint: Any) -> Convert | None:
     """What makes a stored value one of this type; None: it is one. "" of the tables (not known) becomes None."""
-    if getattr(hint, "__metadata__", None) is not None:
-        return _converted(get_args(hint)[0])
+    hint = bare(hint)
+    if _is_struct(hint):
+        return Reader(hint)
     if get_origin(hint) is list:
         return _list_of(get_args(hint)[0])
     if get_origin(hint) is dict:
@@ -116,36 +123,73 @@ def _list_of(item: Any) -> Convert:
     """Rows of another table, or objects of a JSON column: what one of these lacks is not known."""
     if not _is_struct(item):
         return lambda value, _: list(value)
-    reader, fields = Reader(item), item.__struct_fields__
+    of_row, of_json = Reader(item), _of_json(item)
 
-    def read(one: Any, names: Names) -> msgspec.Struct:
-        return item(*[one.get(name) for name in fields]) if isinstance(one, dict) else reader(one, names)
+    def read(rows: Any, names: Names) -> list[msgspec.Struct]:
+        found = rows.all() if isinstance(rows, BaseManager) else rows
+        return [of_json(one, names) if isinstance(one, dict) else of_row(one, names) for one in found]
 
-    return lambda value, names: [read(one, names) for one in value]
+    return read
+
+
+def _of_json(shape: type[msgspec.Struct]) -> Convert:
+    """Makes the struct of an object whose names are those of its fields."""
+    converts = [
+        (name, _converted(hint) or _as_it_is) for name, hint in get_type_hints(shape, include_extras=True).items()
+    ]
+    return lambda found, names: shape(*[convert(found.get(name), names) for name, convert in converts])
+
+
+def _as_it_is(value: Any, _: Names) -> Any:
+    return value
 
 
 class Reader(Generic[S]):
     """Makes the struct of a row: compiled once, since lists have a thousand rows.
 
-    A field `cluster` of type str is the name of the row's cluster, from `names`.
+    A field `cluster` of type str is the name of the row's cluster, from `names`, unless it says by what it is made.
+    without: fields that are given with the row.
     """
 
-    def __init__(self, shape: type[S]) -> None:
+    def __init__(self, shape: type[S], without: Collection[str] = ()) -> None:
         hints = get_type_hints(shape, include_extras=True)
-        known = facts(shape)
+        known = {name: one for name, one in facts(shape).items() if name not in without}
         self._make: Callable[..., S] = shape
-        self._values = _Values([one.of for one in known.values()], [hints[name] for name in known])
+        self._names = list(known)
+        self._values = _Values(list(known.values()), [hints[name] for name in known])
 
     def __call__(self, row: Any, names: Names) -> S:
         return self._make(*self._values(row, names))
+
+    def beside(self, row: Any, names: Names, given: Mapping[str, Any]) -> S:
+        """The same with the fields that are given."""
+        return self._make(**dict(zip(self._names, self._values(row, names), strict=True)), **given)
+
+
+def part_of(shape: type[S], names: Sequence[str]) -> Callable[..., S]:
+    """Makes structs that have these fields alone, from their values in this order: for lists too long to be read as rows."""
+    hints = get_type_hints(shape, include_extras=True)
+    made: Callable[..., Any] = msgspec.defstruct(shape.__name__, [(name, hints[name]) for name in names])
+    return made
+
+
+_reader = cache(Reader)
+
+
+def filled(shape: type[S], row: Any, names: Names | None = None, **given: Any) -> S:
+    """The struct of a row, or of what else has its attributes. given: fields that come from elsewhere."""
+    reader: Reader[S] = _reader(shape, frozenset(given))
+    return reader.beside(row, names or {}, given) if given else reader(row, names or {})
 
 
 class _Values:
     """The values of a row by paths of attributes."""
 
-    def __init__(self, paths: Sequence[str], hints: Sequence[Any]) -> None:
-        self._get = attrgetter(*(f"{path}_id" if _is_cluster(path) else path for path in paths))
-        found = [(place, _convert_at(path, hint)) for place, (path, hint) in enumerate(zip(paths, hints, strict=True))]
+    def __init__(self, fields: Sequence[Fact], hints: Sequence[Any]) -> None:
+        paths = [f"{one.of}_id" if _is_cluster(one) else one.of for one in fields]
+        # Of one path alone it would give the value, of none it refuses.
+        self._get = attrgetter(*paths) if len(paths) > 1 else lambda row: [attrgetter(path)(row) for path in paths]
+        found = [(place, _convert(one, hint)) for place, (one, hint) in enumerate(zip(fields, hints, strict=True))]
         self._converts = [(place, convert) for place, convert in found if convert is not None]
 
     def __call__(self, row: Any, names: Names) -> list[Any]:
@@ -155,44 +199,14 @@ class _Values:
         return values
 
 
-def _is_cluster(path: str) -> bool:
-    return path.rpartition(".")[2] == "cluster"
+def _is_cluster(one: Fact) -> bool:
+    return one.by is None and one.of.rpartition(".")[2] == "cluster"
 
 
-def _convert_at(path: str, hint: Any) -> Convert | None:
-    return (lambda value, names: names[value]) if _is_cluster(path) else _converted(hint)
-
-
-#: Type → how it looks in a table. bool first: it is an int too.
-_KINDS = {bool: "yes_no", datetime: "time", int: "number", float: "number"}
-
-
-def _bare(hint: Any) -> Any:
-    """A type without what is said of it."""
-    return get_args(hint)[0] if getattr(hint, "__metadata__", None) is not None else hint
-
-
-def _plain_types(hint: Any) -> set[Any]:
-    """The types of a field, without what is said of them."""
-    inside = _bare(hint)
-    return set(get_args(inside)) or {inside}
-
-
-TIME, NUMBER = "time", "number"
-#: End of a name → the unit of its numbers.
-_UNITS = {
-    "byte_seconds": "bytes × seconds",
-    "card_seconds": "cards × seconds",
-    "_bytes": "bytes",
-    "_ratio": "0 to 1",
-    "_percent": "%",
-    "_celsius": "°C",
-    "_watts": "W",
-    "_seconds": "seconds",
-    "exit_code": "exit code",
-}
-#: Type → what a cell of it is.
-_CSV_KINDS: dict[Any, str] = {bool: "true or false", datetime: TIME, list: "words, separated by spaces", dict: "JSON"}
+def _convert(one: Fact, hint: Any) -> Convert | None:
+    if (by := one.by) is not None:
+        return lambda value, _: by(value)
+    return (lambda value, names: names[value]) if _is_cluster(one) else _converted(hint)
 
 
 class CsvColumn(NamedTuple):
@@ -201,20 +215,6 @@ class CsvColumn(NamedTuple):
     head: str
     unit: str
     text: str
-
-
-def _texts(hint: Any) -> str:
-    """What is said of a field."""
-    metas = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, msgspec.Meta)]
-    return next((one.description for one in metas if one.description), "")
-
-
-def _csv_types(hint: Any) -> set[Any]:
-    """The types of a column; of a list or an object that itself."""
-    if getattr(hint, "__metadata__", None) is not None:
-        hint = get_args(hint)[0]
-    several = get_args(hint) if NoneType in get_args(hint) else (hint,)
-    return {get_origin(one) or one for one in several}
 
 
 class _CsvColumns:
@@ -238,7 +238,8 @@ class Resource(Generic[S]):
     csv: names of fields, or (name, heading); CSV alone may have more, from `beside` (name → path of attributes).
     table: names of the fields that a page's table has a column for unless others are chosen, in its order; the first names the
     row, and is always there. Any field with a title can be chosen. as_csv: column → the fields that tell the same in CSV.
-    related: rows to join in REST.
+    related: rows to join in REST. groups: how the rows of its page can be put together: name → the columns that they then are
+    sorted by first, and that the rows of one group have in common.
     """
 
     def __init__(
@@ -254,9 +255,10 @@ class Resource(Generic[S]):
         as_csv: Mapping[str, Sequence[str]] | None = None,
         join: Callable[[list[Any]], list[Any]] = list,
         related: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.name, self.shape, self.filterset, self.rows, self.join = name, shape, filterset, rows, join
-        self.related, self.table = tuple(related), tuple(table)
+        self.related, self.table, self.groups = tuple(related), tuple(table), dict(groups or {})
         self.facts = facts(shape) | {name: Fact(of=path) for name, path in (beside or {}).items()}
         self._reader = Reader(shape)
         self._hints = get_type_hints(shape, include_extras=True)
@@ -267,23 +269,25 @@ class Resource(Generic[S]):
         if unknown := set(table) - set(self.facts):
             raise TypeError(f"{name}: the table has columns that are no fields: {', '.join(sorted(unknown))}")
 
+    def filtered(self, filterset: type[StrictFilterSet]) -> Resource[S]:
+        """The same with other filters: of a page that shows more than the list."""
+        other = copy(self)
+        other.filterset = filterset
+        return other
+
     @property
     def columns(self) -> list[str]:
         """Names of all fields that a table can have a column for: those of `table` first."""
         return [*self.table, *(name for name, one in self.facts.items() if one.title and name not in self.table)]
 
     def _columns_of_csv(self, columns: Sequence[tuple[str, str]]) -> _CsvColumns:
-        values = _Values([self.facts[one].of for one, _ in columns], [self._hints.get(one) for one, _ in columns])
-        times = [place for place, (one, _) in enumerate(columns) if self._unit(one) == TIME]
+        values = _Values([self.facts[one] for one, _ in columns], [self._hints.get(one) for one, _ in columns])
+        times = [place for place, (one, _) in enumerate(columns) if csv_unit(one, self._hints.get(one)) == TIME]
         return _CsvColumns([head for _, head in columns], times, values)
 
     def kind(self, name: str) -> str:
         """How a value of this field looks in a table: bytes, ratio, number, time, yes_no, list or text."""
-        if get_origin(_bare(self._hints[name])) is list:
-            return "list"
-        kinds = [kind for part, kind in _KINDS.items() if part in _plain_types(self._hints[name])]
-        by_name = "bytes" if name.endswith("_bytes") else "ratio" if name.endswith("_ratio") else ""
-        return by_name or (kinds[0] if kinds else "text")
+        return table_kind(name, self._hints[name])
 
     def value(self, row: Any, name: str) -> Any:
         """The value of one field of a row (already joined), as its table shows it. A cluster is its row."""
@@ -317,13 +321,5 @@ class Resource(Generic[S]):
 
     def csv_columns(self) -> list[CsvColumn]:
         """What each column of the CSV holds, for the docs; the times that stand there once more are left out."""
-        metas = {name: _texts(self._hints[name]) for name in self._hints}
-        return [CsvColumn(head, self._unit(one), metas.get(one, "")) for one, head in self._csv]
-
-    def _unit(self, name: str) -> str:
-        types = _csv_types(self._hints[name]) if name in self._hints else set()
-        by_name = next((unit for end, unit in _UNITS.items() if name.endswith(end)), "")
-        if types & {int, float} and bool not in types:
-            return by_name or NUMBER
-        kinds = [unit for kind, unit in _CSV_KINDS.items() if kind in types]
-        return TIME if name.endswith("_at") else kinds[0] if kinds else "text"
+        hints = self._hints
+        return [CsvColumn(head, csv_unit(one, hints.get(one)), text_of(hints.get(one))) for one, head in self._csv]

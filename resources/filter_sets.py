@@ -6,6 +6,7 @@ field's name; a list with such an error is empty, never unfiltered.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -78,29 +79,27 @@ class StrictFilterSet(df.FilterSet):
         """The rows of what was at the time that is asked for."""
         return rows if self.span is None or self.period is None else rows.filter(self.span.during(self.period))
 
-    def ordered(self) -> Any:
-        return self.with_computed(self.qs).order_by(*self.order_by())
+    def ordered(self, first: Sequence[str] = ()) -> Any:
+        """first: columns that come before the order that is asked for."""
+        return self.with_computed(self.qs, first).order_by(*self.order_by(first))
 
-    def with_computed(self, rows: Any) -> Any:
+    def with_computed(self, rows: Any, first: Sequence[str] = ()) -> Any:
         """The rows with what they are sorted by and no table has."""
-        wanted = {self.orders[name.removeprefix("-")] for name in self.order} & self.computed.keys()
+        wanted = {*first, *(self.orders[name.removeprefix("-")] for name in self.order)} & self.computed.keys()
         return rows.annotate(**{path: self.computed[path] for path in wanted}) if wanted else rows
 
-    def order_by(self) -> list[OrderBy]:
+    def order_by(self, first: Sequence[str] = ()) -> list[OrderBy]:
         """The order as expressions, nulls last, the id at the end. Within one cluster, ordering by cluster says nothing."""
         alone = len(self.form.cleaned_data.get("cluster") or ()) == 1 if self.is_valid() else False
-        made = [
-            self._order_term(name)
-            for name in self.order
-            if not (alone and self.orders[name.removeprefix("-")] == "cluster_id")
-        ]
+        wanted = {self.orders[name.removeprefix("-")]: name.startswith("-") for name in self.order}
+        paths = {path: wanted.get(path, False) for path in first} | wanted
         descending = bool(self.order) and self.order[-1].startswith("-")
+        made = [self._order_term(path, down) for path, down in paths.items() if not (alone and path == "cluster_id")]
         return [*made, OrderBy(F("id"), descending=descending)]
 
-    def _order_term(self, name: str) -> OrderBy:
-        path = self.orders[name.removeprefix("-")]
+    def _order_term(self, path: str, descending: bool) -> OrderBy:
         nullable = path in self.computed or _may_be_null(self.queryset, path)
-        return OrderBy(F(path), descending=name.startswith("-"), nulls_last=nullable or None)
+        return OrderBy(F(path), descending=descending, nulls_last=nullable or None)
 
 
 def _may_be_null(rows: QuerySet[Any], path: str) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
+from inventory.charges.exact import amounts_of
+from inventory.charges.idle import idle_costs, rounded
+from inventory.charges.prices import Money
 from inventory.idle.allocations import idle_now
 from inventory.models import IdleAllocation as IdleRow
 from inventory.models.idle import Confidence
+from resources.cost import Cost, costs_told
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
@@ -72,6 +76,16 @@ class Idle(Shape):
         ),
     ]
     card_seconds: Annotated[float | None, fact("Cards × seconds without activity so far.", order=True, number=True)]
+    costs: Annotated[
+        list[Cost],
+        fact(
+            "Cost of the idle time, by currency; currencies are never added.",
+            by=costs_told,
+            title=_("Cost"),
+            number=True,
+        ),
+    ]
+    cost_complete: Annotated[bool, fact("false: a part, or all, has no price.")]
     looked_at: Annotated[datetime, fact("Time of the evaluation.", of="written_at")]
 
 
@@ -96,12 +110,46 @@ class IdleFilter(StrictFilterSet):
         fields: ClassVar[list[str]] = []
 
 
+def _with_costs(rows: list[Any]) -> list[Any]:
+    found = idle_costs(rows)
+    for place, row in enumerate(rows):
+        money = Money() if found is None else found[place]
+        row.priced, row.costs = found is not None, amounts_of(rounded(money))
+        row.cost_complete = row.priced and not money.unknown
+        row.cost = ", ".join(f"{one.amount} {one.currency}" for one in row.costs)
+    return rows
+
+
 IDLE = Resource(
     "idle",
     Idle,
     IdleFilter,
     idle_now,
     related=("allocation",),
-    csv=tuple(Idle.__struct_fields__),
-    table=("pod", "namespace", "owner_name", "memory_bytes", "node", "idle_since", "byte_seconds"),
+    csv=tuple("cost" if name == "costs" else name for name in Idle.__struct_fields__),
+    beside={"cost": "cost"},
+    join=_with_costs,
+    table=("pod", "namespace", "memory_bytes", "node", "idle_since", "byte_seconds"),
 )
+
+
+class IdleSum(Shape):
+    """Idle allocations of one group, summed."""
+
+    cluster: Annotated[str, fact(by=str)]
+    namespace: Annotated[str | None, fact("Namespace of an owner or pod; null: the group belongs to no namespace.")]
+    name: Annotated[str, fact('Name of the namespace, owner, pod, node or model; "": unknown.')]
+    allocations: int
+    certain: Annotated[int, fact("Idle allocations with confidence certain.")]
+    cards: Annotated[float | None, fact("null: unknown for all of them.")]
+    memory_bytes: Annotated[int | None, fact("Sum over metered allocations; null: none is metered.")]
+    unmetered: Annotated[int, fact("Allocations not in memory_bytes: not metered.")]
+    byte_seconds: Annotated[float | None, fact("Bytes × seconds without activity so far.")]
+    card_seconds: Annotated[float | None, fact("Cards × seconds without activity so far.")]
+
+
+class IdleSums(Shape):
+    """Idle allocations, summed by group; the 200 largest groups."""
+
+    by: str
+    results: list[IdleSum]

@@ -17,6 +17,8 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.db.models import F, Model, OrderBy, Q, QuerySet
 
+from kube.decoders import decoder
+
 Row = TypeVar("Row", bound=Model)
 _LIMIT = 2**63
 
@@ -175,7 +177,7 @@ def _plain(value: Any) -> Any:
 def _decode(text: str, terms: Sequence[Term], rows: QuerySet[Any]) -> tuple[bool, list[Any]]:
     try:
         body = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        cursor = msgspec.json.decode(body, type=Cursor)
+        cursor = decoder(Cursor).decode(body)
         if cursor.order != _name(terms) or len(cursor.values) != len(terms):
             raise BadCursor
         values = [_checked(value, term, rows) for value, term in zip(cursor.values, terms, strict=True)]

@@ -22,5 +22,5 @@ def contains(*paths: str) -> Any:
 
 
 def tri_state(rows: QuerySet[Any], field: str, value: str) -> QuerySet[Any]:
-    """`field` is a time that is set when it is over: false keeps what is, true what was, any both."""
+    """false keeps what has no value of `field` (a time that is set when it is over: what is), true what has one, any both."""
     return rows if value == "any" else rows.filter(**{f"{field}__isnull": value == "false"})

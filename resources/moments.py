@@ -1,6 +1,7 @@
 """Times that lists are asked for: `at` one moment, or `from` and `to` a stretch of time.
 
-A moment is written as in ISO 8601, in the installation's time zone where it names none, or as an age: 24h is 24 hours ago.
+A moment is written as in ISO 8601, or as an age: 24h is 24 hours ago. Where it names no zone it is in that of the installation, on
+pages in the reader's.
 """
 
 from __future__ import annotations
@@ -80,6 +81,15 @@ def _written(found: re.Match[str]) -> datetime | None:
         return None
 
 
+def with_zone(text: str) -> str:
+    """The same with the zone that it is read in, where it names none: who is sent an address may be in another."""
+    found = _MOMENT.fullmatch(text)
+    moment = _written(found) if found and not any(found.groups()[2:]) else None
+    if moment is None:
+        return text
+    return timezone.localtime(moment).isoformat(timespec="seconds" if moment.second else "minutes")
+
+
 class MomentField(forms.CharField):
     def clean(self, value: Any) -> datetime | None:
         text = str(super().clean(value)).strip()
@@ -139,5 +149,7 @@ def wrong_together(cleaned: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def zone_name(moment: datetime | None = None) -> str:
-    """The zone that times without one are in, as people call it."""
-    return timezone.localtime(moment).tzname() or str(timezone.get_current_timezone())
+    """The zone that times without one are in, as people call it then: UTC, CET; UTC+03:00 where it has no name."""
+    local = timezone.localtime(moment)
+    name, offset = local.tzname() or "", local.strftime("%z")
+    return name if name.isalpha() else f"UTC{offset[:3]}:{offset[3:5]}"

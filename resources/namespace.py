@@ -57,8 +57,28 @@ class Namespace(Shape):
     ]
     idle_cards: Annotated[float | None, fact("Idle cards; null: not collected.", order=True, number=True)]
     idle_since: Annotated[datetime | None, fact("Start of the longest inactivity.", order=True, title=_("Idle for"))]
+    idle_week_byte_seconds: Annotated[
+        float | None,
+        fact(
+            "Bytes × seconds of idle memory in the last 7 days (UTC, with today); null: not collected, or an owner.",
+            order=True,
+            title=_("Idle, 7 d"),
+            number=True,
+            term="idle",
+        ),
+    ]
+    unused_week_byte_seconds: Annotated[
+        float | None,
+        fact(
+            "The same of allocated minus used memory, on measured cards without other namespaces.",
+            order=True,
+            title=_("Unused, 7 d"),
+            number=True,
+            term="unused",
+        ),
+    ]
     oldest_pod: Annotated[str, fact("Pod with the oldest allocation.")]
-    oldest_since: Annotated[datetime, fact(order=True, title=_("Oldest allocation"))]
+    oldest_since: Annotated[datetime, fact(order=True, title=_("Oldest allocation"), number=True)]
 
 
 class NamespaceFilter(StrictFilterSet):
@@ -87,5 +107,8 @@ NAMESPACES = Resource(
     NamespaceFilter,
     held_now,
     csv=tuple(name for name in Namespace.__struct_fields__ if name != "id"),
-    table=("namespace", "memory_bytes", "cards", "idle_bytes", "oldest_since"),
+    table=(
+        *("namespace", "memory_bytes", "cards", "idle_bytes"),
+        *("idle_week_byte_seconds", "unused_week_byte_seconds", "oldest_since"),
+    ),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from django.db.models import Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import F, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, NullIf
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import NodeTotals
@@ -15,14 +15,27 @@ from inventory.models.choices import Health, Severity, UnavailableReason
 from inventory.queries import availability
 from inventory.queries import rows as querysets
 from resources.declared import Resource, Shape, fact, orders_of
-from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
+from resources.filter_fields import (
+    BytesFilter,
+    ChoiceFilter,
+    ClusterNames,
+    PartsFilter,
+    SearchFilter,
+    WordsFilter,
+    YesNoFilter,
+)
 from resources.filter_sets import StrictFilterSet
 from resources.health import HealthReport
+from resources.lookups import tri_state
 from resources.room import RemainingSlices
 
 #: What keeps pods off a whole node.
 OF_NODES = tuple(one.value for one in UnavailableReason if one != UnavailableReason.UNHEALTHY)
 BYTES = "In bytes; null: unknown or not metered."
+
+
+def _keeps_away(marks: Any) -> bool:
+    return any(one.blocks for one in marks)
 
 
 class Node(Shape):
@@ -36,6 +49,14 @@ class Node(Shape):
     ]
     ready_reason: Annotated[str | None, fact(of="own.ready_reason")]
     unschedulable: Annotated[bool | None, fact(of="own.unschedulable")]
+    out_of_service: Annotated[
+        bool,
+        fact(
+            "Whether a cordon, taint or label keeps GPU pods away, of any tool; node-marks has them.",
+            of="own.found_marks",
+            by=_keeps_away,
+        ),
+    ]
     os: Annotated[str | None, fact(of="own.os", title=_("Operating system"))]
     os_image: Annotated[str | None, fact(of="own.os_image")]
     kernel: Annotated[str | None, fact(of="own.kernel")]
@@ -108,7 +129,7 @@ class Node(Shape):
             BYTES,
             of="totals.memory_allocated_bytes",
             order="memory_allocated_bytes",
-            title=_("Memory allocated, GiB"),
+            title=_("Allocated, GiB"),
             term="allocated",
             number=True,
         ),
@@ -129,7 +150,7 @@ class Node(Shape):
             "Largest free block on one card, in bytes; null: unknown.",
             of="totals.largest_gap_bytes",
             order="largest_gap_bytes",
-            title=_("Largest free block, GiB"),
+            title=_("Largest, GiB"),
             term="gap",
             number=True,
         ),
@@ -143,7 +164,7 @@ class Node(Shape):
     allocations_count: Annotated[
         int,
         fact(
-            "Number of containers with an allocation.",
+            "Number of pods with an allocation.",
             of="totals.allocations_count",
             order="allocations_count",
             title=_("Pods"),
@@ -200,8 +221,9 @@ class NodeFilter(StrictFilterSet):
     node = WordsFilter("node_name", label="node name")
     stack = WordsFilter(method="on_stack", label="stack of the node")
     pool = WordsFilter("pool", label="pool")
-    model = WordsFilter("model", label="card model")
+    model = PartsFilter("model", label="card model, or a part of its name")
     ready = ChoiceFilter(("true", "false", "unknown"), method="on_ready", label="readiness")
+    out = YesNoFilter("marks", method="on_out", label="nodes that a cordon, taint or label keeps GPU pods off")
     os = WordsFilter("os", method="on_node", label="operating system")
     zone = WordsFilter("zone", method="on_node", label="zone")
     instance_type = WordsFilter("instance_type", method="on_node", label="instance type")
@@ -212,9 +234,13 @@ class NodeFilter(StrictFilterSet):
     )
     min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="minimum free memory of the node")
     min_gap_bytes = BytesFilter("largest_gap_bytes", method="on_room", label="minimum free memory on one card")
+    free_known = YesNoFilter(
+        "memory_free_bytes", method=tri_state, label="nodes with a free memory value (true), or without one (false)"
+    )
     q = SearchFilter(method="search", label="free search: node, pool, model, address")
 
     orders: ClassVar[dict[str, str]] = orders_of(Node)
+    computed: ClassVar[dict[str, Any]] = {"known_model": NullIf(F("model"), Value(""))}
     default_order = ("cluster", "node")
 
     class Meta(StrictFilterSet.Meta):
@@ -240,6 +266,10 @@ class NodeFilter(StrictFilterSet):
             condition |= querysets.by_node(ready={"true": True, "false": False, "unknown": None}[value])
         return rows.filter(condition)
 
+    def on_out(self, rows: QuerySet[NodeTotals], _: str, value: str) -> QuerySet[NodeTotals]:
+        out = querysets.by_node(marks__contains='"blocks":true')
+        return rows if value == "any" else rows.filter(out) if value == "true" else rows.exclude(out)
+
     def on_node(self, rows: QuerySet[NodeTotals], name: str, values: list[str]) -> QuerySet[NodeTotals]:
         return rows.filter(querysets.by_node(**{f"{name}__in": values}))
 
@@ -261,6 +291,7 @@ NODES = Resource(
         "cluster",
         ("name", "node"),
         "ready",
+        "out_of_service",
         "stacks",
         "pool",
         "model",
@@ -294,15 +325,13 @@ NODES = Resource(
     ),
     table=(
         "name",
-        "ready",
-        "cards_total",
+        "pool",
         "cards_free",
         "memory_allocated_bytes",
         "memory_free_bytes",
         "largest_gap_bytes",
-        "allocations_count",
         "findings_count",
         "health",
-        "changed_at",
     ),
+    groups={"model": ("known_model",)},
 )

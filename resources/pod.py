@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Pod as PodRow
+from inventory.placement.pending.decided import with_deciding
 from inventory.queries import rows as querysets
-from inventory.queries.claimed import with_claims
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
@@ -29,7 +29,7 @@ class ClaimRequest(Shape):
     alternative_to: Annotated[str | None, fact("Parent request of alternatives; the first available one is used.")]
 
 
-class Claim(Shape):
+class PodClaim(Shape):
     """A ResourceClaim of a pod."""
 
     name: Annotated[str, fact("Name in the pod.")]
@@ -60,9 +60,14 @@ class Pod(Shape):
     owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
     component: str | None
     requests: Annotated[dict[str, int], fact("Effective GPU request, by resource name.", title=_("Requests"))]
-    claims: Annotated[list[Claim], fact("ResourceClaims of the pod and their requests.", of="claimed")]
+    claims: Annotated[list[PodClaim], fact("ResourceClaims of the pod and their requests.", of="claimed")]
     pending: Annotated[bool, fact("true: pending, not bound to a node and not ended.")]
-    pending_reason: Annotated[str | None, fact(title=_("Reason"))]
+    deciding_code: Annotated[str | None, fact("Kind of the deciding reason; null: not pending.", of="deciding.code")]
+    deciding_reason: Annotated[
+        str | None,
+        fact("The deciding reason why the pod is pending, in one line.", of="deciding.text", title=_("Reason")),
+    ]
+    pending_reason: Annotated[str | None, fact("As the scheduler names it.", title=_("Condition"))]
     pending_message: Annotated[str | None, fact(title=_("Scheduler message"))]
     created_at: Annotated[datetime | None, fact(order=True, title=_("Pending for"))]
     terminating_since: datetime | None
@@ -107,7 +112,7 @@ PODS = Resource(
     Pod,
     PodFilter,
     querysets.pods,
-    join=with_claims,
+    join=with_deciding,
     beside={"asked_claims": "claimed"},
     csv=(
         "cluster",
@@ -121,10 +126,12 @@ PODS = Resource(
         "requests",
         ("asked_claims", "claims"),
         "pending",
+        "deciding_code",
+        "deciding_reason",
         "pending_reason",
         "pending_message",
         "created_at",
         "terminating_since",
     ),
-    table=("name", "namespace", "owner_name", "requests", "pending_reason", "created_at"),
+    table=("name", "namespace", "requests", "deciding_reason", "created_at"),
 )

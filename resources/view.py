@@ -26,11 +26,15 @@ from resources.filter_fields import BytesFilter, ChoiceFilter, OneOfFilter, Sear
 from resources.filter_sets import StrictFilterSet
 from resources.finding import FINDINGS
 from resources.idle import IDLE
+from resources.imported import RESULTS
 from resources.lookups import contains
 from resources.moments import MomentFilter
 from resources.namespace import NAMESPACES
 from resources.node import NODES
+from resources.node_mark import NODE_MARKS
+from resources.out_of_service import CASES
 from resources.pod import PODS
+from resources.policy import POLICIES, POLICY_CARDS
 from resources.run import RUNS
 from resources.user import USERS
 from runtime.scope import Scope
@@ -47,14 +51,19 @@ LISTS: Mapping[str, Resource[Any]] = {
     "component-list": COMPONENTS,
     "validations": RUNS,
     "campaigns": CAMPAIGNS,
-    "campaign": MATRIX,
+    "campaign-targets": MATRIX,
+    "results": RESULTS,
+    "policies": POLICIES,
+    "policy-cards": POLICY_CARDS,
+    "out-of-service": NODE_MARKS,
+    "cases": CASES,
     "users": USERS,
     "audit": AUDIT,
 }
 #: Lists whose pages want more than the role viewer: of their views nobody else is told, since filters say what is there.
 ROLES: Mapping[str, Role] = {"users": Role.ADMIN, "audit": Role.ADMIN}
 #: Columns that a page has besides those of its resource.
-_MORE_COLUMNS = {"namespaces": ("month",), "campaign": ("why", "took")}
+_MORE_COLUMNS = {"cards": ("validated",), "namespaces": ("month",), "campaign-targets": ("why", "took")}
 #: Of a place, not of the list: they are not saved.
 _NOT_SAVED = ("cursor", "format", "page_size")
 #: Filters by words that are nobody's names.
@@ -81,6 +90,9 @@ def understood(page: str, query: str) -> tuple[str, dict[str, str]]:
     if bad := _unknown_columns(page, left):
         wrong["columns"] = bad
         left.pop("columns")
+    if bad := _unknown_group(page, left):
+        wrong["group"] = bad
+        left.pop("group")
     # What is wrong together is named at one of them: what is left is asked again.
     while errors := _errors(resource, left):
         for name, text in errors.items():
@@ -93,7 +105,8 @@ def understood(page: str, query: str) -> tuple[str, dict[str, str]]:
 
 def _errors(resource: Resource[Any], query: QueryDict) -> dict[str, str]:
     asked = query.copy()
-    asked.pop("columns", None)
+    for name in ("columns", "group"):
+        asked.pop(name, None)
     found = resource.filterset(asked, queryset=resource.rows().none())
     errors = {} if found.is_valid() else {name: " ".join(map(str, texts)) for name, texts in found.errors.items()}
     return errors if query else {}
@@ -104,6 +117,11 @@ def _unknown_columns(page: str, query: QueryDict) -> str:
     given = [name for text in query.getlist("columns") for name in text.split(",") if name]
     unknown = [name[:64] for name in given if name not in there]
     return _("No column %(name)s.") % {"name": ", ".join(unknown)} if unknown else ""
+
+
+def _unknown_group(page: str, query: QueryDict) -> str:
+    unknown = [name[:64] for name in query.getlist("group") if name not in LISTS[page].groups]
+    return _("No group %(name)s.") % {"name": ", ".join(unknown)} if unknown else ""
 
 
 def telling(page: str, query: str, scope: Scope) -> list[str]:

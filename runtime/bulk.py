@@ -1,7 +1,8 @@
 """Many rows at once: insert or update by a unique key, without a model instance per row.
 
 The hot path of a first sync writes some 300,000 rows; Django's `bulk_create` spends most of its time preparing values one by one
-(measured: 270 µs a row). New rows go into PostgreSQL by COPY, changed ones as arrays of columns; SQLite takes prepared rows.
+(measured: 270 µs a row). New rows go into PostgreSQL by COPY, changed ones as one JSON text (the driver escapes arrays value by
+value, in Python); SQLite takes prepared rows.
 """
 
 from __future__ import annotations
@@ -26,18 +27,17 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[Seq
     columns: attribute names of the model's fields ("cluster_id"); all without a default must be named. Raises IntegrityError
     when a row is there already.
     """
-    fields = _fields(model, tuple(columns))
-    prepared = _prepared(model, tuple(columns), rows)
+    rows = list(rows)
     if connection.vendor != "postgresql":
-        return _upsert(model, columns, prepared)
-    names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+        return _upsert(model, columns, rows)
+    names = ", ".join(connection.ops.quote_name(field.column) for field in _fields(model, tuple(columns)))
     table = connection.ops.quote_name(model._meta.db_table)
     statement = f"COPY {table} ({names}) FROM STDIN"
     # Django wraps what its cursors raise, but not what a COPY does.
     with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
-        for row in prepared:
+        for row in _prepared(model, tuple(columns), rows):
             copy.write_row(row)
-    return len(prepared)
+    return len(rows)
 
 
 def upsert(
@@ -51,7 +51,7 @@ def upsert(
 
     unique: columns of a unique constraint without a condition. A row that is there is updated, all but `unique` and `keep`.
     """
-    return _upsert(model, columns, _prepared(model, tuple(columns), rows), unique, keep)
+    return _upsert(model, columns, list(rows), unique, keep)
 
 
 def update(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
@@ -59,16 +59,17 @@ def update(model: type[models.Model], columns: Sequence[str], rows: Iterable[Seq
 
     columns: attribute names; the first is the primary key's. Django's `bulk_update` writes a CASE per column and row instead.
     """
-    prepared = _prepared(model, tuple(columns), rows)
+    rows = list(rows)
     statement = _update_statement(model, tuple(columns), connection.vendor)
     with connection.cursor() as cursor:
-        for start in range(0, len(prepared), BATCH):
-            batch = prepared[start : start + BATCH]
+        for start in range(0, len(rows), BATCH):
+            batch = rows[start : start + BATCH]
             if connection.vendor == "postgresql":
-                cursor.execute(statement, [list(column) for column in zip(*batch, strict=True)])
+                cursor.execute(statement, [_as_json(model, tuple(columns), batch)])
             else:
-                cursor.executemany(statement, [(*values, pk) for pk, *values in batch])
-    return len(prepared)
+                prepared = _prepared(model, tuple(columns), batch)
+                cursor.executemany(statement, [(*values, pk) for pk, *values in prepared])
+    return len(rows)
 
 
 def analyze(*tables: type[models.Model]) -> None:
@@ -88,19 +89,19 @@ def analyze(*tables: type[models.Model]) -> None:
 def _upsert(
     model: type[models.Model],
     columns: Sequence[str],
-    prepared: list[Sequence[Any]],
+    rows: list[Sequence[Any]],
     unique: Sequence[str] = (),
     keep: Sequence[str] = (),
 ) -> int:
     statement = _statement(model, tuple(columns), tuple(unique), tuple(keep), connection.vendor)
     with connection.cursor() as cursor:
-        for start in range(0, len(prepared), BATCH):
-            batch = prepared[start : start + BATCH]
+        for start in range(0, len(rows), BATCH):
+            batch = rows[start : start + BATCH]
             if connection.vendor == "postgresql":
-                cursor.execute(statement, [list(column) for column in zip(*batch, strict=True)])
+                cursor.execute(statement, [_as_json(model, tuple(columns), batch)])
             else:
-                cursor.executemany(statement, batch)
-    return len(prepared)
+                cursor.executemany(statement, _prepared(model, tuple(columns), batch))
+    return len(rows)
 
 
 @lru_cache(maxsize=64)
@@ -117,7 +118,7 @@ def _statement(
     fields = _fields(model, columns)
     names = ", ".join(quote(field.column) for field in fields)
     one = f"VALUES ({', '.join(['%s'] * len(fields))})"
-    source = f"SELECT * FROM {_arrays(fields)}" if vendor == "postgresql" else one  # noqa: S608 - names from our models
+    source = f"SELECT {', '.join(map(_value, fields))} FROM {_records(fields)}" if vendor == "postgresql" else one  # noqa: S608 - names from our models
     text = f"INSERT INTO {quote(model._meta.db_table)} ({names}) {source}"
     if not unique:
         return text
@@ -130,21 +131,41 @@ def _statement(
 def _update_statement(model: type[models.Model], columns: tuple[str, ...], vendor: str) -> str:
     key, *fields = _fields(model, columns)
     quote = connection.ops.quote_name
-    table, names = quote(model._meta.db_table), [quote(field.column) for field in fields]
+    table, id_ = quote(model._meta.db_table), quote(key.column)
     if vendor != "postgresql":
-        return f"UPDATE {table} SET {', '.join(f'{name} = %s' for name in names)} WHERE {quote(key.column)} = %s"  # noqa: S608
-    sets = ", ".join(f"{name} = new.{name}" for name in names)
-    source = f"{_arrays((key, *fields))} AS new({', '.join((quote(key.column), *names))})"
-    return f"UPDATE {table} SET {sets} FROM {source} WHERE {table}.{quote(key.column)} = new.{quote(key.column)}"  # noqa: S608
+        sets = ", ".join(f"{quote(field.column)} = %s" for field in fields)
+        return f"UPDATE {table} SET {sets} WHERE {id_} = %s"  # noqa: S608
+    sets = ", ".join(f"{quote(field.column)} = {_value(field)}" for field in fields)
+    return f"UPDATE {table} SET {sets} FROM {_records((key, *fields))} WHERE {table}.{id_} = new.{id_}"  # noqa: S608
 
 
-def _arrays(fields: Sequence[Any]) -> str:
-    """A column of values for each field, as rows."""
-    types = [
-        field.rel_db_type(connection) if field.is_relation or field.primary_key else field.db_type(connection)
-        for field in fields
-    ]
-    return f"unnest({', '.join(f'%s::{kind}[]' for kind in types)})"
+def _records(fields: Sequence[Any]) -> str:
+    """The rows of a JSON text (`_as_json`) as a table "new" with a typed column for each field."""
+    columns = ", ".join(f"{connection.ops.quote_name(field.column)} {_type(field)}" for field in fields)
+    return f"json_to_recordset(%s) AS new({columns})"
+
+
+def _type(field: Any) -> str:
+    if isinstance(field, models.BinaryField):
+        return "text"
+    # The own type of an automatic key is a sequence.
+    return str(field.rel_db_type(connection) if field.is_relation or field.primary_key else field.db_type(connection))
+
+
+def _value(field: Any) -> str:
+    name = f"new.{connection.ops.quote_name(field.column)}"
+    return f"decode({name}, 'base64')" if isinstance(field, models.BinaryField) else name
+
+
+def _as_json(model: type[models.Model], columns: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
+    """The rows as an array of objects; bytes in base64."""
+    names = [field.column for field in _fields(model, columns)]
+    return msgspec.json.encode([dict(zip(names, row, strict=True)) for row in rows], enc_hook=_plain).decode()
+
+
+def _plain(value: Any) -> str:
+    """A text of a type derived from str. Raises TypeError for another type."""
+    return str.__str__(value)
 
 
 def _prepared(
@@ -164,7 +185,8 @@ def _prepared(
 def _row(row: Sequence[Any], json_at: list[int], time_at: list[int]) -> list[Any]:
     values = list(row)
     for place in json_at:
-        values[place] = msgspec.json.encode(values[place]).decode()
+        if values[place] is not None:
+            values[place] = msgspec.json.encode(values[place]).decode()
     for place in time_at:
         moment: datetime | None = values[place]
         if moment is not None:

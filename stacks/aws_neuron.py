@@ -156,5 +156,5 @@ STACK = Stack(
     resource_prefixes=(f"{_DOMAIN}neuron",),
     components=Components(by_label={"name": {"neuron-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
     kept=Kept(pod_annotations=(*_CHOSEN, _CHOSEN_OF)),
-    ways=(whole_cards(gettext_noop("AWS Neuron device plugin, chips"), NAME, CHIPS),),
+    ways=(whole_cards(gettext_noop("AWS Neuron device plugin, chips"), NAME, CHIPS, npus=CHIPS),),
 )

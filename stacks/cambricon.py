@@ -192,5 +192,5 @@ STACK = Stack(
     ),
     kept=Kept(pod_annotations=(_CHOSEN, _RECORD)),
     daemonsets_for=gettext_noop("the memory unit of the Cambricon plugin"),
-    ways=(whole_cards(gettext_noop("Cambricon device plugin, whole cards"), NAME, _is_whole),),
+    ways=(whole_cards(gettext_noop("Cambricon device plugin, whole cards"), NAME, _is_whole, npus=_is_whole),),
 )

@@ -68,5 +68,5 @@ STACK = Stack(
     read=read,
     resource_prefixes=("kunlunxin.com/",),
     kept=Kept(pod_annotations=(_CHOSEN,)),
-    ways=(whole_cards(gettext_noop("Kunlun device plugin"), NAME, owns),),
+    ways=(whole_cards(gettext_noop("Kunlun device plugin"), NAME, owns, npus=owns),),
 )

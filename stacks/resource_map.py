@@ -8,7 +8,7 @@ Sources: Project-HAMi/biren-device-plugin 331ee2b and Project-HAMi/HAMi/docs (Va
 from __future__ import annotations
 
 from kube.objects import Node, Pod
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, MEMORY, SHARES, WHOLE, Card, Context, StackReport
 from stacks.engine.names import MAX_CARDS
 from stacks.engine.offers import Offer, offer, shortfall
@@ -23,12 +23,13 @@ from stacks.shared.ways import shares_of_cards, whole_cards
 from wording.said import gettext_noop, sentence
 
 NAME = "resource-map"
+GAUDI = "habana.ai/gaudi"
 #: Devices of these plugins are whole cards, or where the plugin may be set to offer each card more often, shares. Of their memory
 #: the node says nothing.
 KNOWN = {
     entry.resource: entry
     for entry in (
-        Entry("habana.ai/gaudi", "habana", WHOLE),
+        Entry(GAUDI, "habana", WHOLE),
         Entry("birentech.com/gpu", "biren", WHOLE),
         Entry("vastaitech.com/va", "vastai", WHOLE),
         Entry("iluvatar.com/gpu", "iluvatar", SHARES),
@@ -136,7 +137,7 @@ def _card(index: int, entry: Entry, found: Offer, number: int, each: int | None,
         model=given.model,
         model_source="annotation gpudash.io/card-model" if given.model is not None else "",
         health=HEALTHY if all_given_out else HEALTH_UNKNOWN,
-        told=told.of_device(HEALTH_UNKNOWN, entry.resource, all_given_out),
+        told=health_reports.of_device(HEALTH_UNKNOWN, entry.resource, all_given_out),
         memory_total_bytes=memory,
         memory_physical_bytes=None if of_memory else memory,
         memory_source=f"annotation {STATED}" if by_hand else f"setting GPUDASH_{SETTING}" if memory is not None else "",
@@ -169,7 +170,7 @@ STACK = Stack(
     read=read,
     settings={SETTING: ""},
     ways=(
-        whole_cards(gettext_noop("Other accelerators, whole cards"), NAME, owns),
+        whole_cards(gettext_noop("Other accelerators, whole cards"), NAME, owns, npus=(GAUDI,)),
         shares_of_cards(gettext_noop("Other accelerators, shares of a card"), f"{NAME}-shared", owns),
     ),
 )

@@ -7,8 +7,8 @@ import hashlib
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import django
 import pytest
 from django.apps import apps
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 
@@ -61,7 +61,7 @@ def _migrate(file: Path, django_db_blocker: Any) -> None:
     if connection.vendor != "sqlite":
         Processes(file.parent, f"sqlite:///{file}").call("migrate", "--verbosity", "0")
         return
-    with django_db_blocker.unblock(), _connected_to(file):
+    with django_db_blocker.unblock(), connected_to(file):
         call_command("migrate", verbosity=0, interactive=False)
 
 
@@ -103,12 +103,34 @@ def committed_database(request: pytest.FixtureRequest, tmp_path: Path, django_db
         return
     own = tmp_path / "own.sqlite3"
     shutil.copy(request.getfixturevalue("migrated_file"), own)
-    with django_db_blocker.unblock(), _connected_to(own):
+    with django_db_blocker.unblock(), connected_to(own):
         yield
 
 
+RowsOfModule = Callable[[], AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="module")
+def rows_of_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[RowsOfModule]:
+    """For a fixture of a module that makes rows: `with rows_of_module():`. All tests of the module see them.
+
+    What a test changes is rolled back after it, as ever. Not for a module with tests whose rows are committed.
+    """
+    whole = transaction.atomic()
+    # As in a test's own transaction: what the product declares durable may run inside.
+    whole._from_testcase = True  # type: ignore[attr-defined]
+    with django_db_blocker.unblock():
+        whole.__enter__()
+    try:
+        yield django_db_blocker.unblock
+    finally:
+        with django_db_blocker.unblock():
+            transaction.set_rollback(True)
+            whole.__exit__(None, None, None)
+
+
 @contextmanager
-def _connected_to(file: Path) -> Iterator[None]:
+def connected_to(file: Path) -> Iterator[None]:
     """The default connection is one to this SQLite file."""
     options, before = connections.settings["default"], connections["default"]
     kept = options["NAME"]

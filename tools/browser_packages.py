@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sys
 import tarfile
 import urllib.error
@@ -28,7 +29,7 @@ REGISTRY = "https://registry.npmjs.org"
 #: Package → files that pages load, and its licence.
 FILES = {
     "idiomorph": ("dist/idiomorph.min.js", "LICENSE"),
-    "uplot": ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE"),
+    "swagger-ui-dist": ("swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"),
 }
 #: The same of what only tests load: axe-core says what of a page is not accessible.
 TESTS_FILES = {"axe-core": ("axe.min.js", "LICENSE")}
@@ -90,7 +91,8 @@ def _unpacked(name: str, archive: bytes, files: tuple[str, ...]) -> dict[str, by
             member = whole.extractfile(f"package/{path}")
             if member is None:
                 raise Refused(f"{name}: there is no {path} in its archive")
-            found[path] = member.read()
+            # Its source map stays behind, and static files must not point to what is not there.
+            found[path] = re.sub(rb"/[/*]# sourceMappingURL=.*\s*\Z", b"", member.read())
     return found
 
 

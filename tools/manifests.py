@@ -22,10 +22,19 @@ COPIES = {
     CHART / "files" / "alerts.yaml": ROOT / "deploy" / "prometheus" / "alerts.yaml",
     CHART / "files" / "dashboard.json": ROOT / "deploy" / "grafana" / "gpudash.json",
     CHART / "files" / "validation-policy.yaml": ROOT / "deploy" / "validation-policy.yaml",
+    CHART / "files" / "quarantine-policy.yaml": ROOT / "deploy" / "quarantine-policy.yaml",
     CHART / "files" / "validation-namespace.yaml": ROOT / "deploy" / "validation-namespace.yaml",
+    CHART / "files" / "validation-groups.yaml": ROOT / "deploy" / "validation-groups.yaml",
 }
 #: Files of deploy/ whose roles the chart gives to its accounts.
-ROLES = ("watcher-role", "watcher-role-ascend", "watcher-role-gpushare", "exporters-role", "launcher-role")
+ROLES = (
+    "watcher-role",
+    "watcher-role-ascend",
+    "watcher-role-gpushare",
+    "exporters-role",
+    "launcher-role",
+    "quarantine-role",
+)
 HEAD = "# Made from the chart by `make manifests`; change deploy/helm/gpudash.\n"
 NAMESPACE = {
     "apiVersion": "v1",

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from tools.browser_packages import FILES
+
 ROOT = Path(__file__).resolve().parent.parent
 CYCLONEDX = ROOT / ".tools/supply/bin/cyclonedx-py"
 LOCK = ROOT / "requirements.lock"
@@ -48,9 +50,10 @@ def browser_packages(lock: Path = BROWSER_LOCK) -> list[Component]:
     """The npm packages of the pages, with the hash of their archive."""
     found = []
     for path, entry in sorted(json.loads(lock.read_text())["packages"].items()):
-        if not path or entry.get("dev"):  # what only tests load is no part of what is installed
+        name = path.removeprefix("node_modules/")
+        if name not in FILES:  # what only tests load, and what npm would install beside a package
             continue
-        name, (algorithm, _, digest) = path.removeprefix("node_modules/"), entry["integrity"].partition("-")
+        algorithm, _, digest = entry["integrity"].partition("-")
         found.append(
             {
                 "type": "library",

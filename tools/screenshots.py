@@ -2,7 +2,7 @@
 
 Starts the demo on a free port in a throw-away data folder, signs in through the printed link, waits until the mirror is
 complete, runs two validations, waits until idle holds are known and photographs each page in Chromium, as a desk and as a phone
-shows it, some in dark too. Knows addresses by their names only.
+shows it, some in dark too; only those that a document shows. Knows addresses by their names only.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from typing import Any
 
 from playwright.sync_api import APIRequestContext, Browser, BrowserContext, Page, sync_playwright
 
+from tests.docs.reading import PAGES as DOCUMENTS
+from tests.docs.reading import links
 from tests.processes import ROOT
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -34,6 +36,8 @@ FLAGS = (
     "--disable-sync",
 )
 DESK, PHONE = (1400, 900), (390, 844)
+#: Pictures that a document shows; no others are taken.
+SHOWN = {link.rpartition("/")[2] for document in DOCUMENTS for link in links(document) if "pictures/" in link}
 #: Names of the addresses; each gives a picture of the same name.
 PAGES = (
     "overview",
@@ -59,8 +63,6 @@ PAGES = (
 QUERIES = {"fit": "?cards=2&memory=20"}
 #: Picture → the page, and the part of it that the picture shows.
 PARTS = {"card-over-time": ("card-used", "over-time"), "cluster-exporters": ("cluster", "exporters")}
-#: Those that are photographed in dark as well.
-DARK = ("overview", "node-used", "card-used", "card-over-time", "idle", "history")
 #: A node with a card that is over-committed, and the suite and nodes of the runs: one passes, one fails.
 NODE = "gpu-v100-01"
 #: Picture → node: of other sharing systems.
@@ -173,7 +175,11 @@ def addresses(running: Demo, api: APIRequestContext, run_id: str) -> dict[str, s
         "campaign-report": [campaign["id"]],
     }
     found = {picture: reverse("node", args=["demo", node]) for picture, node in NODES.items()}
-    found |= {"card-used": reverse("card", args=[used[0]["id"]]), "cluster": reverse("cluster", args=["demo"])}
+    # With a window its history is open.
+    found |= {
+        "card-used": reverse("card", args=[used[0]["id"]]) + "?window=1d",
+        "cluster": reverse("cluster", args=["demo"]),
+    }
     for name in PAGES:
         try:
             found[name] = reverse(name, args=arguments.get(name, [])) + QUERIES.get(name, "")
@@ -187,9 +193,9 @@ def photograph(page: Page, path: str, picture: str) -> None:
     if response is None or not response.ok:
         raise NoPictures(f"{path}: {response.status if response else 'no answer'}")
     page.evaluate("document.fonts.ready")
-    # Charts are drawn by a script; where there is nothing to draw, it says so in the same place.
+    # A chart is asked for by a script; where there is nothing to draw, it says so in the same place.
     if page.locator("[data-chart]").count():
-        page.locator("[data-chart] .canvas > *").first.wait_for()
+        page.locator("[data-chart]:not([data-wait='-1'])").first.wait_for(state="attached")
     # As WebP without loss, which only the browser's own protocol gives: a third smaller than the PNG.
     browser = page.context.new_cdp_session(page)
     options: dict[str, Any] = {"format": "webp", "quality": 100}
@@ -216,7 +222,7 @@ def take(browser: Browser, state: Any, running: Demo, paths: dict[str, str]) -> 
         )
         page = context.new_page()
         for name, path in paths.items():
-            if scheme == "light" or name in DARK:
+            if f"{name}{suffix}.webp" in SHOWN:
                 photograph(page, path, f"{name}{suffix}.webp")
         context.close()
 

@@ -17,6 +17,7 @@ from inventory.mirror.values import moment
 from inventory.models import Allocation, Card, Node
 from inventory.stack_context import stack_context
 from kube import objects as kube
+from kube.decoders import decoder
 from kube.workloads import Pod, PodStatus
 from stacks.engine.base import COUNT_ONLY
 from stacks.engine.base import Allocation as Held
@@ -128,7 +129,7 @@ COUNTED = sentence("The stack of the node counts allocations but does not identi
 
 def _decoded(facts: str) -> kube.Node | None:
     try:
-        return msgspec.json.decode(facts, type=kube.Node)
+        return decoder(kube.Node).decode(facts)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

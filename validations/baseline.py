@@ -1,7 +1,9 @@
-"""Is it slower than the last time? A run's measurements beside those of the last good run that is like it.
+"""Is it slower than the last time, or than the others? A run's measurements beside those of good runs that are like it.
 
-Like it: same suite, same workload (image, command, resources), same card model, same driver, both known: what is not known is not
-the same. The same card first, then any other of the model. Without such a run there is nothing to compare, and nothing is said.
+The last good run: same suite, same workload (image, command, resources), same card model, same driver, both known: what is not
+known is not the same. The same card first, then any other of the model. Without such a run nothing is compared, and nothing is said.
+
+The others: the baseline of its pool, see `pool_baseline`.
 """
 
 from __future__ import annotations
@@ -13,15 +15,19 @@ import msgspec
 from django.conf import settings
 from django.db.models import QuerySet
 
+from validations.below_floor import has_floor, source_of
+from validations.floors import Floor
+from validations.floors.table import UNITS
 from validations.models import Measurement as Row
 from validations.models import Run
+from validations.spread import Spread, is_outlier, spread
 from validations.suites import find
 from validations.suites.engine.base import Measurement, Reason, Result
 from wording.said import sentence
 
 #: Units in which more is better, and in which less is. Numbers in other units are kept and not compared.
-_MORE_IS_BETTER = frozenset(("GB/s", "GFLOP/s", "1/s", "1e9/s"))
-_LESS_IS_BETTER = frozenset(("ms", "s"))
+MORE_IS_BETTER = frozenset(UNITS)
+LESS_IS_BETTER = frozenset(("ms", "s"))
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -61,6 +67,45 @@ def baseline_of(run: Run) -> Run | None:
     return _newest(same) or _newest(good)
 
 
+def spreads(result: Result, others: Mapping[tuple[str, str], list[float]]) -> dict[str, Spread]:
+    """Measurement → the baseline of its pool, where ten targets or more have passed."""
+    found = {name: spread(others.get((name, one.unit), ())) for name, one in result.measurements.items()}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def with_spreads(result: Result, found: Mapping[str, Spread]) -> Result:
+    """A pass with a number far from those of its pool becomes a warning. It blames no card."""
+    odd = [
+        name
+        for name, one in found.items()
+        if is_odd(result.measurements[name].value, result.measurements[name].unit, one)
+    ]
+    if result.verdict not in ("passed", "warning") or not odd:
+        return result
+    reasons = [Reason("outlier", _odd_text(name, result.measurements[name], found[name])) for name in odd]
+    # What decided before stays first; of a pass the reasons are remarks.
+    reasons = [*reasons, *result.reasons] if result.verdict == "passed" else [*result.reasons, *reasons]
+    return msgspec.structs.replace(result, verdict="warning", reasons=reasons)
+
+
+def is_odd(value: float, unit: str, of: Spread) -> bool:
+    """Whether a measurement is an outlier of its pool."""
+    return is_outlier(value, of, more_is_better=unit in MORE_IS_BETTER)
+
+
+def _odd_text(name: str, one: Measurement, of: Spread) -> str:
+    return sentence(
+        "{name} is an outlier: {value} {unit}, the median of {targets} other targets of this pool is {median} {unit} "
+        "(spread {mad}).",
+        name=name,
+        value=f"{one.value:g}",
+        unit=one.unit,
+        targets=of.targets,
+        median=f"{of.median:g}",
+        mad=f"{of.mad:.3g}",
+    )
+
+
 def alike(run: Run, other: Run) -> bool:
     """Whether card model and driver of both are known and the same."""
     known = bool(run.card_model) and bool(run.driver_version)
@@ -89,9 +134,9 @@ def slower_percent(value: float, before: float, unit: str) -> float | None:
     """By how many percent longer the same work took. None when the unit does not say, or a value is not above zero."""
     if value <= 0 or before <= 0:
         return None
-    if unit in _LESS_IS_BETTER:
+    if unit in LESS_IS_BETTER:
         return (value / before - 1) * 100
-    return (before / value - 1) * 100 if unit in _MORE_IS_BETTER else None
+    return (before / value - 1) * 100 if unit in MORE_IS_BETTER else None
 
 
 def stored(run: Run) -> dict[str, Measurement]:
@@ -109,31 +154,72 @@ def with_baseline(result: Result, baseline: Run | None, compared: list[Compared]
 
 
 def _text(one: Compared, baseline: Run) -> str:
+    times = 1 + one.slower_percent / 100
+    amounts = {
+        "name": one.name,
+        "id": baseline.id,
+        "target_text": baseline.target_text,
+        "value": f"{one.value:g}",
+        "unit": one.unit,
+        "baseline_value": f"{one.baseline_value:g}",
+    }
+    if times >= 10:
+        return sentence(
+            "{name} is {times}× slower: {value} {unit}, {baseline_value} {unit} in the last pass (run {id} "
+            "on {target_text}).",
+            times=f"{times:,.0f}",
+            **amounts,
+        )
     return sentence(
         "{name} is {slower_percent}% slower: {value} {unit}, {baseline_value} {unit} in the last pass (run {id} "
         "on {target_text}).",
-        name=one.name,
         slower_percent=f"{one.slower_percent:.0f}",
-        id=baseline.id,
-        target_text=baseline.target_text,
-        value=f"{one.value:g}",
-        unit=one.unit,
-        baseline_value=f"{one.baseline_value:g}",
+        **amounts,
     )
 
 
-def rows(run: Run, result: Result, baseline: Run | None, compared: list[Compared]) -> list[Row]:
+class Against(msgspec.Struct, frozen=True):
+    """What the measurements of a result were judged against, by their names; what is absent there was not."""
+
+    before: Run | None = None
+    compared: list[Compared] = []
+    floors: Mapping[str, Floor] = {}
+    spreads: Mapping[str, Spread] = {}
+
+    def told(self, result: Result) -> str:
+        """ "gflops: no floor, baseline of 14 targets 467 ± 2 GFLOP/s"; of all that can have a floor or have a baseline."""
+        return "; ".join(
+            f"{name}: {', '.join(parts)}"
+            for name, one in result.measurements.items()
+            if (parts := self._told(name, one.unit))
+        )
+
+    def _told(self, name: str, unit: str) -> list[str]:
+        floor, pool, parts = self.floors.get(name), self.spreads.get(name), list[str]()
+        if floor is not None:
+            parts.append(f"floor {floor.least:g} {unit} ({source_of(floor)})")
+        elif has_floor(unit):
+            parts.append("no floor")
+        if pool is not None:
+            parts.append(f"baseline of {pool.targets} targets {pool.median:g} ± {pool.mad:.3g} {unit}")
+        return parts
+
+
+def rows(run: Run, result: Result, against: Against) -> list[Row]:
     """The measurements as rows, not written yet."""
-    beside: dict[str, Compared] = {one.name: one for one in compared}
+    beside: dict[str, Compared] = {one.name: one for one in against.compared}
     made = []
     for name, one in result.measurements.items():
-        other = beside.get(name)
         more: dict[str, Any] = {}
-        if other is not None:
+        if (other := beside.get(name)) is not None:
             more = {
-                "baseline": baseline,
+                "baseline": against.before,
                 "baseline_value": other.baseline_value,
                 "slower_percent": other.slower_percent,
             }
+        if (floor := against.floors.get(name)) is not None:
+            more |= {"floor": floor.least, "floor_source": source_of(floor)}
+        if (pool := against.spreads.get(name)) is not None:
+            more |= {"pool_median": pool.median, "pool_spread": pool.mad, "pool_targets": pool.targets}
         made.append(Row(run=run, name=name[:100], value=one.value, unit=one.unit[:16], **more))
     return made

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from inventory.models import Cluster, Node
+from validations.allowed_images import denied
 from validations.models import Campaign
 from validations.permitted import check_soon, forbidden
 from validations.planning import Refused, find_suite
-from validations.policy import denied
 from validations.requester import gone
 from validations.suites import find
 from validations.suites.engine.base import OptionError
@@ -26,6 +26,9 @@ def check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int
     problems: dict[str, list[str]] = {}
     codes: list[str] = []
     found = find_suite(suite)
+    if found.nodes > 1:
+        text = sentence("Suite {suite} runs on several nodes: a campaign has one node per run.", suite=found.id)
+        problems["suite"] = [text]
     try:
         settled = found.settle(options)
         not_allowed = denied(found, settled, {})

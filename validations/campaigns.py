@@ -20,7 +20,7 @@ from validations.enqueue import soon
 from validations.lifecycle.outage import LOST
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
 from validations.not_allowed import note_campaign
-from validations.planning import Caution, Refused, RunRequest
+from validations.planning import Caution, Refused, RunDraft
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
 from validations.software import CODE, causes, on_nodes
@@ -176,6 +176,12 @@ def progress(campaign: Campaign) -> Progress:
     return Progress(found)
 
 
+def failures_of(campaign_ids: Iterable[str]) -> dict[str, int]:
+    """Campaign → places whose run failed or ended with an error; without those that have none. One query."""
+    bad = CampaignTarget.objects.filter(campaign_id__in=list(campaign_ids), run__verdict__in=("failed", "errored"))
+    return dict(bad.order_by().values_list("campaign_id").annotate(Count("pk")))
+
+
 def settle_ended(campaign_id: str) -> None:
     """Put the last runs of a campaign that starts nothing more to the places of the cards that they took."""
     with transaction.atomic():
@@ -298,7 +304,7 @@ def _waiting(campaign: Campaign) -> Iterable[CampaignTarget]:
 
 def _start(campaign: Campaign, target: CampaignTarget) -> bool:
     """A target that does not fit is settled as skipped, with the reasons; one that is held by another run waits."""
-    run_request = RunRequest(
+    draft = RunDraft(
         suite=campaign.suite,
         cluster=target.cluster.name,
         node=target.node_name,
@@ -306,7 +312,7 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
         options=campaign.options,
     )
     try:
-        run, _ = request_run(run_request, campaign.requested_by, campaign=campaign)
+        run, _ = request_run(draft, campaign.requested_by, campaign=campaign)
     except NotAllowed as error:
         _pause(campaign, error.args[0], error.passes)
         return False

@@ -23,6 +23,7 @@ STRIP = 20
 WRONG = ("failed", "errored")
 #: Columns that are compared, and parts of the snapshot of the node.
 _COLUMNS = (
+    "suite",
     "node_name",
     "card_key",
     "card_uuid",
@@ -52,7 +53,7 @@ _FACTS = ("version", "driver", "cuda", "runtime")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that is not the same. name: column, "option NAME", "label NAME", "plugin NAME" or "log NAME".
+    """Something that is not the same. name: of a column, or "LIST NAME" of one of a list: "option NAME", "label NAME", "log NAME".
 
     then, now: None when not known, or not there.
     """
@@ -63,10 +64,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def known(self) -> bool:
-        """Whether it is known of both runs; an option, a label or a plugin that is not there is known to be away."""
-        return (self.then is not None and self.now is not None) or self.name.startswith(
-            ("option ", "label ", "plugin ")
-        )
+        """Whether it is known of both; one of a list that is not there is known to be away, but of what a log says."""
+        if self.then is not None and self.now is not None:
+            return True
+        return " " in self.name and not self.name.startswith("log ")
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,21 +80,26 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     slower_percent: float | None
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    """Two things. changes: known of both. unknown: not known of one. unchanged: names of what is known of both and the same."""
+
+    changes: list[Change] = []
+    unknown: list[Change] = []
+    unchanged: list[str] = []
+    measurements: list[Pair] = []
+
+
+class Compared(Beside, frozen=True, kw_only=True):
     """A run beside the last that passed. same: what both have in common: card, node or model; "" with no such run.
 
     first_failure: the first run that failed or errored on this card (or place) since then; the run itself where none came before.
-    changes: known of both. unknown: not known of one of them. strip: the last runs of this suite on this card (or place), oldest
-    first, up to this one.
+    strip: the last runs of this suite on this card (or place), oldest first, up to this one.
     """
 
     run: Run
     passed: Run | None
     same: str
     first_failure: Run | None
-    changes: list[Change]
-    unknown: list[Change]
-    measurements: list[Pair]
     strip: list[Run]
 
 
@@ -102,16 +108,31 @@ def compared(run: Run) -> Compared:
     strip = list(_before(run, _here(run))[:STRIP])
     passed = _passed(run)
     same = _same(run, passed) if passed is not None else ""
-    found = _changes(run, passed) if passed is not None else []
+    found = beside(passed, run) if passed is not None else Beside()
     return Compared(
         run=run,
         passed=passed,
         same=same,
         first_failure=_first_bad(run, passed if same == CARD else None),
-        changes=[one for one in found if one.known],
-        unknown=[one for one in found if not one.known],
-        measurements=_measurements(run, passed) if passed is not None else [],
         strip=strip[::-1],
+        **msgspec.structs.asdict(found),
+    )
+
+
+def beside(then: Run, now: Run) -> Beside:
+    """Any two runs, read in full. One query or two, for their measurements."""
+    return apart(*_known_facts(then, now), _measurements(now, then))
+
+
+def apart(old: Mapping[str, str], new: Mapping[str, str], measurements: list[Pair]) -> Beside:
+    """What two things are known by, name → value, told apart. The order is that of the second one."""
+    made = [Change(name=name, then=old.get(name), now=new.get(name)) for name in dict.fromkeys([*new, *old])]
+    differ = [one for one in made if one.then != one.now and not (one.name.startswith("log ") and not one.known)]
+    return Beside(
+        changes=[one for one in differ if one.known],
+        unknown=[one for one in differ if not one.known],
+        unchanged=[one.name for one in made if one.then == one.now],
+        measurements=measurements,
     )
 
 
@@ -155,17 +176,18 @@ def _first_bad(run: Run, passed: Run | None) -> Run | None:
     return bad.order_by("ended_at", "id").first() or run
 
 
-def _changes(run: Run, passed: Run) -> list[Change]:
-    then, now = _facts(passed), _facts(run)
+def _known_facts(then: Run, now: Run) -> tuple[dict[str, str], dict[str, str]]:
+    """What is known of both, without what says nothing when it differs."""
+    old, new = _facts(then), _facts(now)
     # Snapshots of older versions have neither labels nor plugins: of these it is not known what was there.
-    whole = all("cordoned" in _object(one.node_snapshot) for one in (run, passed))
+    whole = all("cordoned" in _object(one.node_snapshot) for one in (then, now))
     skipped = () if whole else tuple(f"{word} " for word in _NESTED.values())
-    if then["node_name"] != now["node_name"]:  # another node has another UID: that says nothing
-        for facts in (then, now):
-            facts.pop("node_uid", None)
-    names = [name for name in dict.fromkeys([*now, *then]) if not (skipped and name.startswith(skipped))]
-    made = [Change(name=name, then=then.get(name), now=now.get(name)) for name in names]
-    return [one for one in made if one.then != one.now and not (one.name.startswith("log ") and not one.known)]
+    if old["node_name"] != new["node_name"]:  # another node has another UID: that says nothing
+        skipped += ("node_uid",)
+    first, second = (
+        {name: value for name, value in one.items() if not (skipped and name.startswith(skipped))} for one in (old, new)
+    )
+    return first, second
 
 
 def _facts(run: Run) -> dict[str, str]:
@@ -185,19 +207,16 @@ def _object(stored: Any) -> Mapping[str, Any]:
     return stored if isinstance(stored, dict) else {}
 
 
-def _measurements(run: Run, passed: Run) -> list[Pair]:
-    now = {(row.name, row.unit): row.value for row in run.measurements.all()}
-    then = {(row.name, row.unit): row.value for row in passed.measurements.order_by("id")}
-    return [
-        Pair(
-            name=name,
-            unit=unit,
-            then=then.get((name, unit)),
-            now=now.get((name, unit)),
-            slower_percent=_slower(now.get((name, unit)), then.get((name, unit)), unit),
-        )
-        for name, unit in dict.fromkeys([*now, *then])
-    ]
+def _measurements(run: Run, other: Run) -> list[Pair]:
+    now, then = (
+        {(row.name, row.unit): row.value for row in sorted(one.measurements.all(), key=lambda row: row.pk)}
+        for one in (run, other)
+    )
+    return [pair(*key, then.get(key), now.get(key)) for key in dict.fromkeys([*now, *then])]
+
+
+def pair(name: str, unit: str, then: float | None, now: float | None) -> Pair:
+    return Pair(name=name, unit=unit, then=then, now=now, slower_percent=_slower(now, then, unit))
 
 
 def _slower(now: float | None, then: float | None, unit: str) -> float | None:

@@ -33,7 +33,7 @@ def copy_words(launcher: Launcher) -> str:
         )
     return sentence(
         "{cause} This database launches, deletes and ends nothing in the cluster. If the other database is "
-        "permanently removed, run `manage.py cluster take-over {name}`.",
+        "permanently removed, run `gpudash cluster take-over {name}`.",
         cause=cause,
         name=launcher.cluster.name,
     )

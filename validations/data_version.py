@@ -6,10 +6,11 @@ from collections.abc import Hashable
 
 from django.db.models import Max
 
-from validations.models import Campaign, Reparse, Run, RunStep
+from validations.models import Campaign, ImportedStatement, Reparse, Run, RunStep
 
 
 def version() -> Hashable:
-    """Four look-ups in an index: each state that a run enters is a step."""
-    newest = (model.objects.aggregate(newest=Max("pk"))["newest"] for model in (RunStep, Run, Campaign, Reparse))
+    """Five look-ups in an index: each state that a run enters is a step."""
+    grows = (RunStep, Run, Campaign, Reparse, ImportedStatement)
+    newest = (model.objects.aggregate(newest=Max("pk"))["newest"] for model in grows)
     return tuple(newest)

@@ -7,7 +7,7 @@ never posted: whoever can write a row must not choose what runs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from kube.images import Allowed
 from validations.installation import INSTANCE_LABEL
 from validations.maker import MAKER_LABEL
 from validations.suites.engine.base import Run, Suite
+from validations.suites.engine.group import as_group
 from validations.targets import Place
 
 
@@ -32,8 +33,10 @@ def build(
     instance: str,
     maker: str,
     images: Allowed,
+    hosts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The batch/v1 Job. moment: when it is posted. images: which of them have a digest that their tag stands for.
+    hosts: of the nodes of a group, () for a run on one node.
 
     Raises OptionError, or ValueError when no resource of the place suits.
     """
@@ -43,12 +46,12 @@ def build(
     label = {INSTANCE_LABEL: instance}
     made["metadata"]["labels"] |= label | {MAKER_LABEL: maker}
     made["spec"]["template"]["metadata"]["labels"] |= label
-    return made
+    return as_group(made, hosts) if hosts else made
 
 
 def sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
     """The one card that the run asks for and, as far as the sharing system keeps its word, will take."""
-    if int(options.get("cards", suite.cards)) != 1:
+    if suite.nodes > 1 or int(options.get("cards", suite.cards)) != 1:
         return None
     card = place.card or place.only_card
     return card if card is not None and suite.card_exact(place.target, str(options.get("resource", ""))) else None

@@ -11,13 +11,14 @@ from django.conf import settings
 
 from inventory.models import Card
 from runtime.clock import database_now
+from validations import groups
+from validations.allowed_images import allowed_images, denied
 from validations.ids import new_id
 from validations.installation import instance_name
 from validations.jobs import build, sure_card
 from validations.maker import maker
 from validations.models import Run
 from validations.permitted import forbidden
-from validations.policy import allowed_images, denied
 from validations.software import CODE, Cause, cause_of
 from validations.suites import find, registry
 from validations.suites.engine.base import OptionError, Reason, Suite
@@ -26,15 +27,21 @@ from validations.targets import NO_PLACE, NoPlace, Place, find_place
 from wording.said import cut, restored, sentence, series, stored
 
 
-class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user asks for. card: key, UUID or index, "" for some card. queue_if_full: launch although it is full now."""
+class RunDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A run to launch. card: key, UUID or index. queue_if_full: queue the run if the node is full or not ready.
+
+    nodes: of a suite for several nodes, instead of node and card; or so many idle nodes (node_count) of a pool.
+    """
 
     suite: str
-    node: str
+    node: str = ""
     cluster: str = ""
     card: str = ""
     options: dict[str, Any] = {}
     queue_if_full: bool = False
+    nodes: list[str] = []
+    pool: str = ""
+    node_count: int = 0
 
 
 class Refused(Exception):
@@ -78,6 +85,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[Caution] = []
     cause: Cause | None = None
     unchecked: list[Reason] = []
+    #: The nodes of a group, of which `place` is the first; () for a run on one node.
+    group: tuple[Place, ...] = ()
 
     def hindrances(self, queue_if_full: bool) -> list[Reason]:
         """The reasons that forbid a launch."""
@@ -92,21 +101,22 @@ def find_suite(suite_id: str) -> Suite:
     return suite
 
 
-def plan(run_request: RunRequest, at: datetime | None = None) -> Plan:
+def plan(draft: RunDraft, at: datetime | None = None) -> Plan:
     """at: when it was asked for; None: now.
 
     Raises Refused when the run request names something that does not exist, or options that make no sense or are not allowed.
     """
-    suite = find_suite(run_request.suite)
+    suite = find_suite(draft.suite)
     try:
-        place = find_place(run_request.cluster, run_request.node, run_request.card)
-        options = dict(suite.settle(run_request.options))
+        group = _group(suite, draft)
+        place = group[0] if group else find_place(draft.cluster, draft.node, draft.card)
+        options = dict(suite.settle(draft.options))
     except NoPlace as error:
         raise Refused({error.field: [str(error)]}, [NO_PLACE]) from None
     except OptionError as error:
         raise Refused({f"options.{name}": [text] for name, text in error.problems.items()}) from None
     run_id = new_id(at)
-    manifest, reasons = _manifest(suite, place, options, run_id, at)
+    manifest, reasons = _manifest(suite, place, group, options, run_id, at)
     if problems := denied(suite, options, manifest):
         raise Refused({f"options.{one.option}": [one.text] for one in problems}, [one.code for one in problems])
     cause = cause_of(place.cluster.pk, place.node.name)
@@ -118,10 +128,39 @@ def plan(run_request: RunRequest, at: datetime | None = None) -> Plan:
         manifest=manifest,
         reasons=reasons,
         card=sure_card(suite, place, options),
-        warnings=_warnings(place, cause),
+        warnings=[*_warnings(place, cause), *_of_group(group)],
         cause=cause,
+        group=group,
         unchecked=suite.not_checked(place.target, options),
     )
+
+
+def _group(suite: Suite, draft: RunDraft) -> tuple[Place, ...]:
+    """The places of a group, () for a suite of one node. Raises NoPlace, or Refused for places of the other kind."""
+    if suite.nodes == 1:
+        if draft.nodes or draft.pool or draft.node_count:
+            raise Refused({"nodes": [sentence("Suite {suite} runs on one node: name it in node.", suite=suite.id)]})
+        return ()
+    if draft.node or draft.card:
+        raise Refused({"node": [sentence("Suite {suite} runs on several nodes: name them in nodes.", suite=suite.id)]})
+    if draft.nodes and draft.pool:
+        raise Refused({"pool": [sentence("Name either nodes or a pool.")]})
+    names = draft.nodes
+    if draft.pool:
+        names = groups.idle(suite, draft.cluster, draft.pool, min(max(draft.node_count, suite.nodes), groups.MOST))
+    return groups.find_places(suite, draft.cluster, names)
+
+
+def _of_group(group: tuple[Place, ...]) -> list[Caution]:
+    passed = groups.passed_alone(group) if group else {}
+    names = [place.node.name for place in group if place.node.name not in passed]
+    cordoned = [_cordoned(place.node.name) for place in group[1:] if place.node.unschedulable]
+    return [*cordoned, *([_without_pass(names)] if names else [])]
+
+
+def _without_pass(names: list[str]) -> Caution:
+    told = groups.not_alone(names)
+    return Caution("no-pass-alone", told.text)
 
 
 def _warnings(place: Place, cause: Cause | None) -> list[Caution]:
@@ -142,7 +181,9 @@ def kept(cause: Cause | None) -> dict[str, Any]:
 
 def cautions(run: Run) -> list[Caution]:
     """What was to be known when the run was launched."""
-    found = [_cordoned(run.node_name)] if run.node_snapshot.get("cordoned") == "yes" else []
+    names = groups.without_pass(run.nodes.all()) if not run.node_name else []
+    found = [_without_pass(names)] if names else []
+    found += [_cordoned(run.node_name)] if run.node_snapshot.get("cordoned") == "yes" else []
     software = run.node_snapshot.get("software")
     if isinstance(software, dict):
         text = restored(str(software.get("text", "")), software.get("wording"))
@@ -159,10 +200,11 @@ def _cordoned(node: str) -> Caution:
 
 
 def _manifest(
-    suite: Suite, place: Place, options: dict[str, Any], run_id: str, at: datetime | None
+    suite: Suite, place: Place, group: tuple[Place, ...], options: dict[str, Any], run_id: str, at: datetime | None
 ) -> tuple[dict[str, Any], list[Reason]]:
     refused = forbidden(place.cluster)
-    reasons = [*([refused] if refused else []), *suite.fit(place.target, options)]
+    unfit = groups.why_not(suite, group, options) if group else suite.fit(place.target, options)
+    reasons = [*([refused] if refused else []), *unfit]
     namespace = settings.VALIDATION_NAMESPACE
     try:
         made = build(
@@ -175,6 +217,7 @@ def _manifest(
             instance=instance_name(),
             maker=maker(),
             images=allowed_images(),
+            hosts=groups.hostnames(group),
         )
     except ValueError as error:
         return {}, reasons or [Reason("no-resource", str(error))]

@@ -9,7 +9,7 @@ from django.db.models import Case, CharField, F, Prefetch, Q, QuerySet, Value, W
 from runtime.scope import current
 from validations import missed
 from validations.ids import ById
-from validations.models import ACTIVE, SAYS, Campaign, CampaignTarget, LevelChoice, Measurement, Run, RunStep
+from validations.models import ACTIVE, SAYS, Campaign, CampaignTarget, LevelChoice, Measurement, Run, RunNode, RunStep
 from validations.waiting import tell
 
 
@@ -39,10 +39,15 @@ def runs_active() -> QuerySet[Run]:
 
 
 def run_whole(run_id: str) -> Run | None:
-    """One run with its steps and measurements: three queries, and at most four more while it is under way."""
+    """One run with its steps, measurements and nodes: four queries, and at most four more while it is under way."""
     steps = Prefetch("steps", queryset=RunStep.objects.order_by("entered_at", "id"))
     measured = Prefetch("measurements", queryset=Measurement.objects.order_by("id"))
-    return _told().select_related("cluster", "card").prefetch_related(steps, measured).of_id(run_id)
+    return _told().select_related("cluster", "card", "policy").prefetch_related(steps, measured, "nodes").of_id(run_id)
+
+
+def runs_beside(run: Run) -> QuerySet[Run]:
+    """Other runs of its suite that have ended; newest first."""
+    return runs().filter(suite=run.suite, ended_at__isnull=False).exclude(pk=run.pk).order_by("-id")
 
 
 def runs_of_card(card_id: int) -> QuerySet[Run]:
@@ -50,8 +55,14 @@ def runs_of_card(card_id: int) -> QuerySet[Run]:
     return runs().filter(card_id=card_id).order_by("-id")
 
 
+def on_nodes(**named: object) -> Q:
+    """Runs on nodes with these names, alone or in a group. named: a condition on `node_name`, such as node_name__in."""
+    return Q(**named) | Q(pk__in=RunNode.objects.filter(**named).values("run_id"))
+
+
 def runs_of_node(cluster_id: int, node_name: str) -> QuerySet[Run]:
-    return runs().filter(cluster_id=cluster_id, node_name=node_name).order_by("-id")
+    """Also those of groups that the node was in; newest first."""
+    return runs().filter(on_nodes(node_name=node_name), cluster_id=cluster_id).order_by("-id")
 
 
 def series(suite: str, name: str, **where: object) -> QuerySet[Measurement]:

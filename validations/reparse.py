@@ -10,11 +10,11 @@ from django.db import transaction
 from audit.actions import Action
 from audit.acts import act
 from runtime.clock import database_now
-from validations import baseline
+from validations import baseline, pool_baseline
 from validations.enqueue import soon
 from validations.lastresults import refresh_last
 from validations.lifecycle.judge import judge
-from validations.models import Campaign, Measurement, Reparse, Run
+from validations.models import Campaign, Measurement, PoolBaseline, Reparse, Run
 from validations.suites import find
 from wording.said import sentence
 
@@ -71,6 +71,8 @@ def reparse(run: Run, by: str = "") -> Reparse | None:
         Run.objects.filter(pk=run.pk).update(**new)
         Campaign.objects.filter(pk=run.campaign_id).update(settled=False)
         Measurement.objects.filter(run=run).delete()
-        Measurement.objects.bulk_create(baseline.rows(run, result, judged.before, judged.compared))
+        measured_now = Measurement.objects.bulk_create(baseline.rows(run, result, judged.against))
+        PoolBaseline.objects.filter(run=run).delete()
+        pool_baseline.keep(run, measured_now)
         refresh_last(run)
     return row

@@ -22,7 +22,7 @@ from validations.models import SAYS, Campaign, CampaignTarget, LevelChoice, Run
 from wording.said import restored
 
 #: Raised when a part changes its meaning or its name; parts may be added only with a new one, too: they change the hash.
-FORMAT = "gpudash-campaign-report/1"
+FORMAT = "gpudash-campaign-report/2"
 VALIDATED, FAILED, INCONCLUSIVE = "validated", "failed", "inconclusive"
 #: Outcomes of a card that was reached.
 TESTED = (VALIDATED, FAILED, INCONCLUSIVE)
@@ -58,11 +58,11 @@ def content(campaign: Campaign) -> dict[str, Any]:
             "parser_versions": sorted({run.parser_version for run in runs if run.parser_version is not None}),
             "levels": sorted({run.level_possible for run in runs if run.level_possible}),
         },
-        "images": _images(runs),
+        "images": of_runs_images(runs),
         "drivers": sorted({run.driver_version for run in runs if run.driver_version}),
         "coverage": msgspec.to_builtins(found),
         "targets": [_place(one, cards, campaign.state) for one in targets],
-        "other_runs": [_of_run(run) | _where(run) for run in runs if run.pk not in placed and run.ended_at is not None],
+        "other_runs": [of_run(run) | _where(run) for run in runs if run.pk not in placed and run.ended_at is not None],
     }
 
 
@@ -102,7 +102,7 @@ def _cards(campaign: Campaign) -> dict[tuple[int, str, str], Card]:
     return {(one.cluster_id, one.node_name, one.key): one for one in rows.iterator(5000)}
 
 
-def _images(runs: list[Run]) -> list[dict[str, Any]]:
+def of_runs_images(runs: list[Run]) -> list[dict[str, Any]]:
     """What ran, each image with each digest once. own: the image that the suite brings; another proves nothing."""
     found = sorted({(run.image, run.image_digest, run.own_image) for run in runs if run.image})
     return [{"image": image, "digest": digest or None, "own": own} for image, digest, own in found]
@@ -124,7 +124,7 @@ def _place(target: CampaignTarget, cards: dict[tuple[int, str, str], Card], stat
         "why_not": restored(target.not_tested or target.skipped, target.wording) or None,
         "tried": target.tried_id,
     }
-    return told | _of_run(run)
+    return told | of_run(run)
 
 
 def _outcome(target: CampaignTarget, state: str) -> str:
@@ -149,9 +149,20 @@ def _where(run: Run) -> dict[str, Any]:
     return names | {"uuid": run.card_uuid or None, "model": run.card_model or None}
 
 
-def _of_run(run: Run | None) -> dict[str, Any]:
+def of_run(run: Run | None) -> dict[str, Any]:
     if run is None:
-        names = ("run", "verdict", "level", "reason", "reason_text", "driver", "image", "image_digest", "own_image")
+        names = (
+            "run",
+            "verdict",
+            "level",
+            "reason",
+            "reason_text",
+            "judged_by",
+            "driver",
+            "image",
+            "image_digest",
+            "own_image",
+        )
         return dict.fromkeys((*names, "parser_version", "started_at", "ended_at", "tested_card"))
     return {
         "run": run.pk,
@@ -159,6 +170,7 @@ def _of_run(run: Run | None) -> dict[str, Any]:
         "level": run.level or None,
         "reason": run.reason_code or None,
         "reason_text": run.reason_text or None,
+        "judged_by": run.judged_by or None,
         "driver": run.driver_version or None,
         "image": run.image or None,
         "image_digest": run.image_digest or None,

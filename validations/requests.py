@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,17 +16,20 @@ from audit.acts import act
 from inventory.models import Card
 from runtime.clock import database_now
 from validations.enqueue import soon
+from validations.groups import rows as group_rows
 from validations.jobs import workload_key
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import cancelled_by
+from validations.lifecycle.gives_way import with_priority
 from validations.lifecycle.moves import begin
-from validations.models import ACTIVE, Campaign, Run, State
+from validations.models import ACTIVE, Campaign, Policy, Run, RunNode, State
 from validations.not_allowed import note_launch
+from validations.options_key import options_key
 from validations.permitted import check_soon
-from validations.planning import Plan, Refused, RunRequest, kept, plan
+from validations.planning import Plan, Refused, RunDraft, kept, plan
 from validations.suites.engine.manifest import job_name
 from validations.suites.engine.reasons import OF_CREDENTIALS, REFUSALS
-from validations.targets import snapshot
+from validations.targets import Place, snapshot
 from wording.said import sentence
 
 _TRIES = 3
@@ -66,33 +69,39 @@ def digest(thing: Any) -> str:
 
 
 def request_run(
-    run_request: RunRequest,
+    draft: RunDraft,
     user: Any = None,
     key: str = "",
     campaign: Campaign | None = None,
     rerun_of: Run | None = None,
+    policy: Policy | None = None,
 ) -> tuple[Run, bool]:
     """The run and whether it is new. Raises Refused, Busy or KeyReused; then no run was written, but what the rules refused is in the
-    audit log, other than for the places of a campaign, which keep their reasons."""
+    audit log, other than for the places of a campaign and the cards of a policy, which keep their reasons."""
     try:
-        return _requested(run_request, user, key, campaign, rerun_of)
+        return _requested(draft, user, key, campaign, rerun_of, policy)
     except Refused as error:
-        if campaign is None:
-            place = (run_request.cluster, run_request.node, run_request.card)
-            note_launch(place, run_request.suite, run_request.options, error.codes, error.words)
+        if campaign is None and policy is None:
+            place = (draft.cluster, draft.node or ",".join(draft.nodes), draft.card)
+            note_launch(place, draft.suite, draft.options, error.codes, error.words)
         raise
 
 
 def _requested(
-    run_request: RunRequest, user: Any, key: str, campaign: Campaign | None, rerun_of: Run | None
+    draft: RunDraft,
+    user: Any,
+    key: str,
+    campaign: Campaign | None,
+    rerun_of: Run | None,
+    policy: Policy | None,
 ) -> tuple[Run, bool]:
     _check_key(key)
-    said = digest(run_request)
+    said = digest(draft)
     for _ in range(_TRIES):
         if earlier := _earlier(user, key, said):
             return earlier, False
-        wanted = plan(run_request)
-        if hindrances := wanted.hindrances(run_request.queue_if_full):
+        wanted = plan(draft)
+        if hindrances := wanted.hindrances(draft.queue_if_full):
             told = {"node": [f"{one.text} ({one.code})" for one in hindrances]}
             codes = {one.code for one in hindrances}
             if refusals := codes & REFUSALS:
@@ -103,12 +112,17 @@ def _requested(
             if key and holder.request_key == key and holder.requested_by == user:
                 continue  # it came from the same request, sent twice at once
             raise Busy(holder)
-        row = row_of(wanted, run_request, user)
+        row = row_of(wanted, draft, user)
         row.request_key, row.request_digest = key, said
-        row.campaign, row.rerun_of = campaign, rerun_of
+        row.campaign, row.rerun_of, row.policy = campaign, rerun_of, policy
+        nodes = [one.node.name for one in wanted.group]
+        by_policy = {"policy": policy.name} if policy is not None else {}
+        with_priority(row.manifest, policy is not None)
         try:
-            with act(Action.RUN_LAUNCH, _target(row), run=row.pk, suite=row.suite, image=row.image) as launched:
-                _insert(row)
+            with act(
+                Action.RUN_LAUNCH, _target(row, nodes), run=row.pk, suite=row.suite, image=row.image, **by_policy
+            ) as launched:
+                _insert(row, group_rows(row.pk, wanted.group) if wanted.group else [])
                 if campaign is not None:
                     launched.nothing()  # it is in the campaign's own entry
         except IntegrityError:
@@ -117,8 +131,10 @@ def _requested(
     raise Refused({"node": [sentence("Another request for this target arrived at the same time. Try again.")]})
 
 
-def _target(run: Run) -> str:
-    return f"{run.cluster.name}/{run.node_name}" + (f"/{run.card_requested}" if run.card_requested else "")
+def _target(run: Run, group: Iterable[str] = ()) -> str:
+    """What the audit log calls it. group: its nodes, of a run whose rows are not written yet."""
+    place = run.node_name or ",".join(group or run.group)
+    return f"{run.cluster.name}/{place}" + (f"/{run.card_requested}" if run.card_requested else "")
 
 
 def _check_key(key: str) -> None:
@@ -139,28 +155,37 @@ def holder_of(wanted: Plan) -> Run | None:
     """The active run that the new one would collide with."""
     place = wanted.place
     same = Q(card_key=wanted.card.key) if wanted.card else Q(card_key="", suite=wanted.suite.id)
-    return Run.objects.filter(same, cluster=place.cluster, node_name=place.node.name, state__in=ACTIVE).first()
+    # Two groups of one suite would share the network between the nodes, and measure each other: one at a time in a cluster.
+    node = "" if wanted.group else place.node.name
+    return Run.objects.filter(same, cluster=place.cluster, node_name=node, state__in=ACTIVE).first()
 
 
-def row_of(wanted: Plan, run_request: RunRequest, user: Any, at: datetime | None = None) -> Run:
+def row_of(wanted: Plan, draft: RunDraft, user: Any, at: datetime | None = None) -> Run:
     """The row of a plan that has a manifest, not written yet. at: when it was asked for; None: now."""
     place, card = wanted.place, wanted.card
     asked = place.card
     pod = wanted.manifest["spec"]["template"]["spec"]
+    # A row of a group has what all its nodes have in common, and names none of them.
+    every = wanted.group or (place,)
+    own = not wanted.group
     return Run(
         id=wanted.run_id,
         suite=wanted.suite.id,
         cluster=place.cluster,
-        node_name=place.node.name,
+        node_name=place.node.name if own else "",
+        nodes_count=len(every),
         card=card,
         card_key=card.key if card else "",
         card_uuid=card.uuid if card else "",
-        card_model=(card.model if card else "") or _only_model(wanted),
+        card_model=(card.model if card else "") or _only_model(every),
         card_requested=asked.key if asked else "",
         card_evidence="target" if card else "",
-        driver_version=place.node.driver_version,
-        node_snapshot=snapshot(place) | (kept(wanted.cause) if at is None else {}),
-        options=run_request.options,
+        driver_version=_common(one.node.driver_version for one in every),
+        boot_id=place.node.boot_id if own else "",
+        machine_id=place.node.machine_id if own else "",
+        node_snapshot=snapshot(place) | (kept(wanted.cause) if at is None else {}) if own else {},
+        options=draft.options,
+        options_key=options_key(wanted.suite, draft.options),
         manifest=wanted.manifest,
         workload_key=workload_key(wanted.manifest),
         image=pod["containers"][0]["image"],
@@ -173,29 +198,36 @@ def row_of(wanted: Plan, run_request: RunRequest, user: Any, at: datetime | None
     )
 
 
-def _only_model(wanted: Plan) -> str:
-    """The card model of a run on "any card": that of the node when all its cards are alike, else unknown."""
-    place = wanted.place
-    rows = Card.objects.filter(cluster=place.cluster, node_name=place.node.name, removed_at=None)
+def _common(values: Iterable[str]) -> str:
+    """The one that all have, else ""."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _only_model(places: Sequence[Place]) -> str:
+    """The card model of a run on "any card": that of the node, or of all nodes, when all cards are alike, else unknown."""
+    names = [place.node.name for place in places]
+    rows = Card.objects.filter(cluster=places[0].cluster, node_name__in=names, removed_at=None)
     models = set(rows.values_list("model", flat=True)[:64])
     return models.pop() if len(models) == 1 else ""
 
 
-def _insert(run: Run) -> None:
-    begin(run)
+def _insert(run: Run, nodes: list[RunNode]) -> None:
+    begin(run, nodes=nodes)
     soon("launch", run.id)
 
 
 def request_again(run: Run, user: Any, key: str = "") -> tuple[Run, bool]:
     """The same suite on the same place with the same options. Raises as `request_run`."""
-    run_request = RunRequest(
+    draft = RunDraft(
         suite=run.suite,
         cluster=run.cluster.name,
         node=run.node_name,
+        nodes=run.group,
         card=run.card_requested or (run.card_key if run.card_evidence == "target" else ""),
         options=run.options,
     )
-    return request_run(run_request, user, key, rerun_of=run)
+    return request_run(draft, user, key, rerun_of=run)
 
 
 def request_cancel(run: Run, user: Any) -> bool:

@@ -29,7 +29,7 @@ _DRIVER = "driver"
 _NO_UPGRADE = ("", "upgrade-done", "upgrade-required", "upgrade-failed")
 
 #: Id of the cluster, name of the node.
-Place = tuple[int, str]
+NodeKey = tuple[int, str]
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +121,7 @@ class _Row(msgspec.Struct, frozen=True):
         return 0 if self.upgrade else 1 if self.node_name and self.blocks else 2 if not self.node_name else 3
 
 
-def causes(places: Iterable[Place]) -> dict[Place, Cause]:
+def causes(places: Iterable[NodeKey]) -> dict[NodeKey, Cause]:
     """The cause of each node that has one: two queries, however many nodes; one where the software of their clusters is ready."""
     wanted = set(places)
     if not wanted:
@@ -132,7 +132,7 @@ def causes(places: Iterable[Place]) -> dict[Place, Cause]:
     found = Component.objects.filter((~Q(node_name="") & own) | shared)
     found = found.filter(cluster_id__in=clusters, node_name__in=["", *sorted(names)])
     rows = [_Row(*values) for values in found.order_by("position", "id").values_list(*_Row.__struct_fields__)]
-    best: dict[Place, _Row] = {}
+    best: dict[NodeKey, _Row] = {}
     for row in (row for row in rows if row.node_name):
         _take(best, (row.cluster_id, row.node_name), row)
     if of_clusters := [row for row in rows if not row.node_name]:
@@ -148,12 +148,12 @@ def cause_of(cluster_id: int, node_name: str) -> Cause | None:
     return causes([(cluster_id, node_name)]).get((cluster_id, node_name))
 
 
-def _take(best: dict[Place, _Row], place: Place, row: _Row) -> None:
+def _take(best: dict[NodeKey, _Row], place: NodeKey, row: _Row) -> None:
     if place not in best or row.rank < best[place].rank:
         best[place] = row
 
 
-def _stacks(wanted: Collection[Place], clusters: Collection[int]) -> dict[Place, list[str]]:
+def _stacks(wanted: Collection[NodeKey], clusters: Collection[int]) -> dict[NodeKey, list[str]]:
     """The stacks of nodes of these clusters."""
     names = sorted({node for cluster, node in wanted if cluster in clusters})
     rows = NodeTotals.objects.filter(cluster_id__in=clusters, node_name__in=names)
@@ -181,7 +181,7 @@ def _cause(row: _Row) -> Cause:
     )
 
 
-def on_nodes(found: Mapping[Place, Cause], clusters: Mapping[int, str]) -> str:
+def on_nodes(found: Mapping[NodeKey, Cause], clusters: Mapping[int, str]) -> str:
     """How many nodes have a cause, and the first of them by name. clusters: id → name. "" where none has one."""
     names = sorted(f"{clusters.get(cluster, cluster)}/{node}" for cluster, node in found)
     if not names:

@@ -12,10 +12,12 @@ import msgspec
 from django.conf import settings as django_settings
 from django.db.models import Sum
 
+from inventory.marks import TAINT as QUARANTINE_TAINT
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod, ResourceSlice
 from inventory.stack_context import stack_context
 from kube import claims
 from kube import objects as kube
+from kube.decoders import decoder
 from kube.quantity import count
 from runtime.scope import counting
 from stacks import marked
@@ -32,9 +34,9 @@ from wording.said import sentence
 UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
 #: How the model of a card is named that is an instance of another.
 _MIG = re.compile(r"\bMIG[ -]\d")
-_decoder = msgspec.json.Decoder(kube.Node)
-_slices = msgspec.json.Decoder(claims.ResourceSlice)
-_pods = msgspec.json.Decoder(kube.Pod)
+_decoder = decoder(kube.Node)
+_slices = decoder(claims.ResourceSlice)
+_pods = decoder(kube.Pod)
 #: Labels of a node, or plugins, that are kept with a run, and characters of each.
 MOST_LABELS, MOST_LABEL = 60, 300
 
@@ -132,7 +134,8 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         cards_total=node_totals.cards_total if node_totals else len(cards) or None,
         whole_cards=sum(map(_whole, cards)) if cards else None,
         runtime_classes=tuple(str(name) for name in launcher.runtime_classes) if launcher else (),
-        tolerated=tuple(django_settings.TOLERATED_TAINTS),
+        # Without the last no run could prove that a card is good again.
+        tolerated=(*django_settings.TOLERATED_TAINTS, QUARANTINE_TAINT),
     )
 
 

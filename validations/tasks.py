@@ -21,7 +21,7 @@ from runtime.connections import give_back
 from runtime.leases.lease import Lease, LeaseLost
 from runtime.log_context import about
 from runtime.messages import OnceTask, send_once
-from validations import campaigns, mended, reaching
+from validations import campaigns, imported, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
@@ -30,7 +30,8 @@ from validations.lifecycle.launching import acquire, launcher_row
 from validations.lifecycle.mine import Mine
 from validations.lifecycle.outage import LOST
 from validations.maker import maker
-from validations.models import Campaign, CampaignState, Launcher, LogChunk, Run, State
+from validations.models import Campaign, CampaignState, ImportedResult, Launcher, LogChunk, Run, State
+from validations.policies import advance as policies
 from validations.reparse import NotEnded, reparse
 
 logger = logging.getLogger(__name__)
@@ -152,11 +153,38 @@ def advance_campaign(campaign_id: str) -> None:
 
 
 @shared_task(base=OnceTask)
+def advance_policies() -> int:
+    """Look at the cards of all policies, and start runs of those that are due. Returns how many were started."""
+    started = policies.advance(database_now())
+    give_back()
+    return started
+
+
+@shared_task(base=OnceTask)
+def evaluate_policies(run_id: str) -> None:
+    """Look at the cards of a run's node anew, right after the run has ended."""
+    run = Run.objects.only("suite", "cluster_id", "node_name").filter(pk=run_id).first()
+    if run is not None:
+        policies.look_at_node(run.suite, (run.cluster_id, run.node_name), database_now())
+    give_back()
+
+
+@shared_task(base=OnceTask)
 def prune_logs() -> int:
     """Delete the logs of runs that ended before HISTORY_DAYS; runs, verdicts and measurements stay. Returns the number of runs."""
     before = Now() - timedelta(days=settings.HISTORY_DAYS)
     old = list(Run.objects.filter(ended_at__lt=before, log_pruned_at=None).values_list("pk", flat=True)[:5000])
     return sum(_prune(old[start : start + 500]) for start in range(0, len(old), 500))
+
+
+@shared_task(base=OnceTask)
+def prune_imported() -> int:
+    """Delete the results of other tools that came before HISTORY_DAYS, with their files. Returns how many."""
+    old = list(imported.old_results().order_by("received_at").values_list("pk", flat=True)[:5000])
+    for start in range(0, len(old), 100):
+        with transaction.atomic():
+            ImportedResult.objects.filter(pk__in=old[start : start + 100]).delete()
+    return len(old)
 
 
 def _prune(run_ids: list[str]) -> int:

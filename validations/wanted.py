@@ -1,4 +1,4 @@
-"""What the launcher may have to do in a cluster, for `manage.py cluster check`. deploy/launcher-role.yaml grants the same.
+"""What the launcher may have to do in a cluster, for `gpudash cluster check`. deploy/launcher-role.yaml grants the same.
 
 All is optional: a cluster where no validation runs is mirrored without it. Knows no cluster and makes no call.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from inventory.wanted import LAUNCHER as LAUNCHER_ACCOUNT
 from inventory.wanted import Wanted
 from wording.said import sentence
 
@@ -27,8 +28,9 @@ LAUNCHER = (
 
 #: What a run cannot do without.
 NEEDED = frozenset(f"{verb} {resource}" for verb, _, resource, why in LAUNCHER if why == NEEDED_FOR)
-#: Why the launcher lists the RuntimeClasses.
+#: Why the launcher reads classes.
 CLASSES = sentence("Linux suites use the RuntimeClass nvidia if it exists")
+PRIORITY = sentence("policies start runs that give way to other pods")
 
 
 def _in(why: str, namespace: str) -> str:
@@ -36,13 +38,17 @@ def _in(why: str, namespace: str) -> str:
 
 
 def wanted() -> tuple[Wanted, ...]:
-    """In the namespace of the Jobs, as the settings name it now; RuntimeClasses belong to the whole cluster."""
+    """In the namespace of the Jobs, as the settings name it now; classes belong to the whole cluster."""
     namespace = settings.VALIDATION_NAMESPACE
     mine = (
-        Wanted(verb, group, resource, _in(why, namespace), True, namespace, ROLE, launcher=True)
+        Wanted(verb, group, resource, _in(why, namespace), True, namespace, ROLE, account=LAUNCHER_ACCOUNT)
         for verb, group, resource, why in LAUNCHER
     )
-    return (*mine, Wanted("list", "node.k8s.io", "runtimeclasses", CLASSES, True, "", ROLE, launcher=True))
+    return (
+        *mine,
+        Wanted("list", "node.k8s.io", "runtimeclasses", CLASSES, True, "", ROLE, account=LAUNCHER_ACCOUNT),
+        Wanted("get", "scheduling.k8s.io", "priorityclasses", PRIORITY, True, "", ROLE, account=LAUNCHER_ACCOUNT),
+    )
 
 
 def missing_rule(call: str, namespace: str) -> str:

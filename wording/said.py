@@ -46,10 +46,10 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-def known(text: str) -> Said:
-    """A text of a table of ours, without arguments, as a sentence; it is marked for translation elsewhere."""
-    made = Said(text)
-    made.template, made.arguments = text, {}
+def known(template: str, /, **arguments: Argument) -> Said:
+    """The sentence of a template of a table of ours, which is marked for translation there."""
+    made = Said(template.format(**arguments) if arguments else template)
+    made.template, made.arguments = template, arguments
     return made
 
 

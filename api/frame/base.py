@@ -15,6 +15,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
+from api.frame.problems import must_be
 from resources.csv_export import cluster_names, csv_response
 from resources.declared import Resource
 from resources.filter_fields import BytesFilter, asked_bytes
@@ -56,7 +57,7 @@ class ApiView(GenericAPIView[Any]):
         formats = [renderer.format for renderer in self.renderer_classes]
         wanted = request.query_params.get("format", formats[0])
         if wanted not in formats:
-            raise ValidationError({"format": f"One of {', '.join(map(str, formats))} is wanted."})
+            raise ValidationError({"format": must_be(map(str, formats))})
         return super().perform_content_negotiation(request, force)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 import msgspec
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
+
+from kube.decoders import converted
 
 Draft = TypeVar("Draft", bound=msgspec.Struct)
 
@@ -27,12 +30,40 @@ def body_of(request: Request, kind: type[Draft]) -> Draft:
         known = ", ".join(kind.__struct_fields__)
         raise ValidationError({name: [f"There is no such field; there are: {known}."] for name in unknown})
     try:
-        return msgspec.convert(data, kind)
+        return converted(data, kind)
     except msgspec.ValidationError as error:
-        text, _, path = str(error).partition(" - at `$.")
-        raise ValidationError({path.rstrip("`") or _missing(text): [f"{text}."]}) from None
+        field, text = in_words(str(error))
+        raise ValidationError({field: [text]}) from None
 
 
-def _missing(text: str) -> str:
-    """The field in "Object missing required field `suite`"."""
-    return text.split("`")[1] if "`" in text else "body"
+#: What msgspec calls a type → what a person does.
+_TYPES = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_TIME = "Must be a time such as 2026-01-31T12:00:00Z."
+
+
+def in_words(error: str) -> tuple[str, str]:
+    """(field, what is wrong) of a message of msgspec: "Expected `int`, got `str` - at `$.options[...]`"."""
+    text, _, path = error.partition(" - at `$")
+    field = path.removesuffix("`").removeprefix(".")
+    if missing := re.fullmatch(r"Object missing required field `(.+)`", text):
+        return f"{field}.{missing[1]}".removeprefix("."), "Required."
+    return field or "body", _in_words(text)
+
+
+def _in_words(text: str) -> str:
+    if "datetime" in text:
+        return _TIME
+    if expected := re.fullmatch(r"Expected `([^`]+)`(?:, got `.+`)?", text):
+        kinds = [_TYPES.get(kind, kind) for kind in expected[1].split(" | ")]
+        return f"Must be {' or '.join(kinds)}."
+    if limit := re.fullmatch(r"Expected `\w+` (.+)", text):
+        return f"Must be {limit[1]}."
+    return f"{text}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
@@ -25,9 +26,22 @@ class StrictFilterBackend(BaseFilterBackend):
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         kind = view.filterset_class
-        made = [_parameter(name, one) for name, one in kind.base_filters.items()]
         orders = [sign + name for name in kind.orders for sign in ("", "-")]
-        return [*made, _ordering(orders, kind.default_order)]
+        return [*filters_of(kind), _ordering(orders, kind.default_order)]
+
+
+def filters_of(kind: Any) -> list[dict[str, Any]]:
+    """The filters of a set, as OpenAPI says them."""
+    return [_parameter(name, one) for name, one in kind.base_filters.items()]
+
+
+def declared(kind: Any) -> list[OpenApiParameter]:
+    """The same for an endpoint that is no list and takes the filters of one."""
+    shared = ("description", "style", "explode")
+    return [
+        OpenApiParameter(one["name"], one["schema"], **{key: one[key] for key in shared if key in one})
+        for one in filters_of(kind)
+    ]
 
 
 def _parameter(name: str, one: Any) -> dict[str, Any]:
@@ -40,7 +54,9 @@ def _parameter(name: str, one: Any) -> dict[str, Any]:
             items["enum"] = list(field.words)
         return made | {"schema": {"type": "array", "items": items}, "style": "form", "explode": True}
     if isinstance(field, OneOfField):
-        return made | {"schema": {"type": "string", "enum": list(field.words), "default": field.default}}
+        # "any" is how it is without the name: as a default, "try it" would send it with each request.
+        default = {} if field.default == "any" else {"default": field.default}
+        return made | {"schema": {"type": "string", "enum": list(field.words), **default}}
     if isinstance(field, BytesField):
         made["description"] += (
             ". In bytes, or with a unit: 8Gi or 8 GiB (2³⁰ bytes), 8G or 8 GB (10⁹ bytes). The header "

@@ -15,7 +15,7 @@ from api.frame.problems import bad_fields
 from resources.keyset import BadCursor, Page, page_of
 
 MAX_PAGE_SIZE = 1000
-_SIZE_TEXT = f"a whole number from 1 to {MAX_PAGE_SIZE} is wanted"
+_SIZE_TEXT = f"Must be an integer from 1 to {MAX_PAGE_SIZE}."
 
 
 class CursorPagination(BasePagination):

@@ -14,6 +14,15 @@ from rest_framework.parsers import BaseParser
 
 #: Lists and objects inside each other. Ours need four; what is deeper breaks who reads it recursively.
 MAX_DEPTH = 32
+_GZIP = b"\x1f\x8b"
+
+
+def read(stream: IO[Any]) -> bytes:
+    """The body. One that is compressed is not unpacked: it could become any number of bytes. Raises ParseError."""
+    body = bytes(stream.read())
+    if body.startswith(_GZIP):
+        raise ParseError("The body is compressed. Send it without Content-Encoding.")
+    return body
 
 
 class StrictJSONParser(BaseParser):
@@ -23,7 +32,7 @@ class StrictJSONParser(BaseParser):
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         try:
-            value = msgspec.json.decode(stream.read())
+            value = msgspec.json.decode(read(stream))
         except (msgspec.DecodeError, RecursionError, ValueError) as error:
             raise ParseError(f"The body is not JSON in UTF-8: {str(error)[:200]}.") from None
         if wrong := dict(_wrong_members(value)):

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from django.http import Http404, HttpResponse
 from rest_framework import exceptions
+from rest_framework.request import Request
 from rest_framework.views import set_rollback
 
 CONTENT_TYPE = "application/problem+json"
@@ -54,8 +55,12 @@ def problem_response(exception: Exception, context: Mapping[str, Any]) -> HttpRe
 
 def _detail(exception: exceptions.APIException, errors: tuple[FieldError, ...]) -> str:
     if errors:
-        return "; ".join(f"{error.field}: {error.detail}" for error in errors)
+        return " ".join(_sentence(f"{error.field}: {error.detail}") for error in errors)
     return str(exception.detail)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _field_errors(detail: Any, name: str = "") -> list[FieldError]:
@@ -71,3 +76,17 @@ def _field_errors(detail: Any, name: str = "") -> list[FieldError]:
 def bad_fields(errors: Mapping[str, Iterable[str]]) -> exceptions.ValidationError:
     """A 400 that names the fields."""
     return exceptions.ValidationError({name: [str(text) for text in texts] for name, texts in errors.items()})
+
+
+def only_known(request: Request, known: Iterable[str] = ()) -> None:
+    """A 400 that names the parameters of the address that are none of these. `format` is DRF's own."""
+    names = sorted({*known} - {"format"})
+    there = f"There are: {', '.join(names)}." if names else "There are none."
+    if unknown := sorted(request.query_params.keys() - {*names, "format"}):
+        raise bad_fields({name[:64]: [f"There is no parameter of this name. {there}"] for name in unknown})
+
+
+def must_be(words: Iterable[str]) -> str:
+    """What is said of a value that is none of these."""
+    first, *more = words
+    return f"Must be one of: {', '.join((first, *more))}." if more else f"Must be {first}."

@@ -13,12 +13,13 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from api.frame.base import ApiView, CsvRenderer
-from api.frame.problems import bad_fields
+from api.frame.problems import bad_fields, must_be, only_known
 from inventory.charges.month import charge, first_of, this_month
 from inventory.models import Cluster
 from inventory.models.charges import By
 from resources.charge import Chargeback as Shape
-from resources.charge import as_csv, file_name, told
+from resources.charge import as_csv, file_name
+from resources.declared import filled
 from runtime.clock import database_now
 
 _NAMES = frozenset({"cluster", "month", "by", "format"})
@@ -41,18 +42,17 @@ class Chargeback(ApiView):
         ],
     )
     def get(self, request: Request) -> Response | HttpResponse:
-        if unknown := request.query_params.keys() - _NAMES:
-            raise bad_fields({name[:64]: ["Unknown parameter."] for name in sorted(unknown)})
+        only_known(request, _NAMES)
         month = request.query_params.get("month", "")
         first = first_of(month) if month else this_month(database_now())
         if first is None:
             raise bad_fields({"month": ["Must be a month, such as 2026-11."]})
         by = request.query_params.get("by", By.NAMESPACE.value)
         if by not in By.values:
-            raise bad_fields({"by": [f"One of {', '.join(By.values)} is wanted."]})
+            raise bad_fields({"by": [must_be(By.values)]})
         found = charge(_cluster(request.query_params.get("cluster", "")), first, By(by))
         if getattr(request.accepted_renderer, "format", "") != CsvRenderer.format:
-            return Response(told(found))
+            return Response(filled(Shape, found))
         response = HttpResponse(as_csv(found), content_type="text/csv; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{file_name(found)}"'
         return response
@@ -64,5 +64,5 @@ def _cluster(name: str) -> Cluster:
         return next(iter(rows.values()))
     if name not in rows:
         known = ", ".join(sorted(rows)[:50]) or "none yet"
-        raise ValidationError({"cluster": f"The name of a cluster is wanted. There are: {known}."})
+        raise ValidationError({"cluster": f"Must be the name of a cluster. There are: {known}."})
     return rows[name]

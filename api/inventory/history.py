@@ -8,12 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.frame.base import ApiView
-from api.frame.problems import bad_fields
-from api.inventory import shapes
+from api.frame.problems import bad_fields, only_known
 from inventory.history import named
 from inventory.history.asked import Past, with_past
 from inventory.history.series import WINDOWS, series, window_named
-from resources.history import COLUMNS
+from resources.declared import filled
+from resources.history import COLUMNS, History, HistoryColumns
 from runtime.clock import database_now
 
 DEFAULT = "1d"
@@ -30,12 +30,11 @@ class _History(ApiView):
     allowed: frozenset[str] = frozenset()
 
     def told(self, request: Request, **subject: str) -> Response:
+        only_known(request, {"window", *self.allowed})
         given = {name: str(value) for name, value in request.query_params.items() if name != "format"}
-        if unknown := given.keys() - {"window", *self.allowed}:
-            raise bad_fields({name: ["Unknown parameter."] for name in sorted(unknown)})
         window = window_named(given.pop("window", DEFAULT))
         if window is None:
-            raise bad_fields({"window": [f"One of {_NAMES} is wanted."]})
+            raise bad_fields({"window": [f"Must be one of: {_NAMES}."]})
         try:
             found = named.find(subject | given)
         except named.NotOne as error:
@@ -48,13 +47,13 @@ class _History(ApiView):
 
 
 class CardHistory(_History):
-    @extend_schema(summary="History of a card", responses=shapes.History, parameters=_PARAMETERS)
+    @extend_schema(summary="History of a card", responses=History, parameters=_PARAMETERS)
     def get(self, request: Request, card_id: int) -> Response:
         return self.told(request, card=str(card_id))
 
 
 class NodeHistory(_History):
-    @extend_schema(summary="History of a node", responses=shapes.History, parameters=_PARAMETERS)
+    @extend_schema(summary="History of a node", responses=History, parameters=_PARAMETERS)
     def get(self, request: Request, cluster: str, name: str) -> Response:
         return self.told(request, cluster=cluster, node=name)
 
@@ -64,7 +63,7 @@ class ClusterHistory(_History):
 
     @extend_schema(
         summary="History of a cluster, or of one of its nodes, pools or namespaces",
-        responses=shapes.History,
+        responses=History,
         parameters=[
             *_PARAMETERS,
             OpenApiParameter("node", str, description="node name, also names that do not fit into a URL"),
@@ -76,19 +75,13 @@ class ClusterHistory(_History):
         return self.told(request, cluster=name)
 
 
-def _shape(found: named.Named, window: str, past: Past) -> shapes.History:
-    told = past.series
-    columns = {name: told.columns.get(column) for name, column in COLUMNS.items()}
-    return shapes.History(
+def _shape(found: named.Named, window: str, past: Past) -> History:
+    return filled(
+        History,
+        past,
         cluster=found.cluster.name,
         subject=found.subject.value,
         key=found.key,
         window=window,
-        begins_at=told.begin,
-        ends_at=told.end,
-        step_s=told.step_s,
-        source=past.source,
-        asking=past.asking,
-        reason=past.reason or None,
-        columns=shapes.HistoryColumns(**columns),
+        columns=HistoryColumns(**{name: past.series.columns.get(column) for name, column in COLUMNS.items()}),
     )

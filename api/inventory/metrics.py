@@ -118,7 +118,7 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
     health = Family(
         "gpudash_card_health", "1 for the current health of the card: healthy, degraded, unhealthy or unknown."
     )
-    holds = Family("gpudash_card_allocations", "Active allocations on the card.")
+    holds = Family("gpudash_card_allocations", "Pods with an allocation on the card.")
     labels_of_cards = CardLabels(names)
     columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack", "state", "health")
     figures = ("memory_total_bytes", "memory_allocated_bytes", "allocations_count")

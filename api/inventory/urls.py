@@ -6,8 +6,12 @@ from django.urls import path
 
 from api.inventory import views
 from api.inventory.charge import Chargeback
-from api.inventory.fit import Fit
+from api.inventory.fit import Fit, Moves
+from api.inventory.forecast import Forecast
 from api.inventory.history import CardHistory, ClusterHistory, NodeHistory
+from api.inventory.prices import PriceDetail, Prices
+from api.inventory.suspects import Suspects
+from api.inventory.waste import Waste
 
 urlpatterns = [
     path("summary", views.Summary.as_view(), name="api-summary"),
@@ -23,12 +27,20 @@ urlpatterns = [
     path("cards/<int:card_id>/history", CardHistory.as_view(), name="api-card-history"),
     path("allocations", views.Allocations.as_view(), name="api-allocations"),
     path("idle", views.Idle.as_view(), name="api-idle"),
+    path("waste", Waste.as_view(), name="api-waste"),
     path("idle/sums", views.IdleSums.as_view(), name="api-idle-sums"),
     path("namespaces", views.Namespaces.as_view(), name="api-namespaces"),
     path("namespaces/chargeback", Chargeback.as_view(), name="api-chargeback"),
+    path("prices", Prices.as_view(), name="api-prices"),
+    path("prices/<int:price_id>", PriceDetail.as_view(), name="api-price"),
     path("fit", Fit.as_view(), name="api-fit"),
+    path("suspects", Suspects.as_view(), name="api-suspects"),
+    path("fit/moves", Moves.as_view(), name="api-fit-moves"),
+    path("forecast", Forecast.as_view(), name="api-forecast"),
     path("pods", views.Pods.as_view(), name="api-pods"),
+    path("pods/<int:pod_id>", views.PodDetail.as_view(), name="api-pod"),
     path("components", views.Components.as_view(), name="api-components"),
+    path("node-changes", views.NodeChanges.as_view(), name="api-node-changes"),
     path("component-changes", views.ComponentChanges.as_view(), name="api-component-changes"),
     path("components/<int:component_id>", views.ComponentDetail.as_view(), name="api-component"),
     path("findings", views.Findings.as_view(), name="api-findings"),

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.frame.base import ApiView, ListView, clean_name, listed
-from api.frame.problems import bad_fields
-from api.inventory import fill, shapes
+from api.frame.filtering import declared
+from api.frame.problems import bad_fields, must_be
 from inventory.idle.sums import By, sums
 from inventory.mirror.anew import relist
 from inventory.models import Cluster
+from inventory.placement.pending.detail import detail_of
 from inventory.queries import rows as querysets
 from inventory.queries import totals
+from resources import cluster as clusters
+from resources import idle, node_detail, pod_detail
 from resources.allocation import ALLOCATIONS
 from resources.card import CARDS
-from resources.cluster import CLUSTERS, ClusterFilter
-from resources.cluster import Cluster as ClusterShape
+from resources.cluster import CLUSTERS, ClusterFilter, RelistRequested, clusters_of
 from resources.component import CHANGES, COMPONENTS
 from resources.csv_export import cluster_names
+from resources.declared import filled
 from resources.finding import FINDINGS
 from resources.idle import IDLE
 from resources.namespace import NAMESPACES
 from resources.node import NODES
+from resources.node_change import NODE_CHANGES
 from resources.pod import PODS
+from validations import validity
 
 
 class Nodes(ListView):
@@ -73,21 +78,22 @@ class IdleSums(ApiView):
     @extend_schema(
         summary="Idle allocations, summed by group",
         description="Filters as in /api/v1/idle. Largest memory × time first, at most 200 groups.",
-        responses=shapes.IdleSums,
+        responses=idle.IdleSums,
         parameters=[
-            OpenApiParameter("by", str, enum=[one.value for one in By], description="group by (default: namespace)")
+            OpenApiParameter("by", str, enum=[one.value for one in By], description="group by (default: namespace)"),
+            *declared(IDLE.filterset),
         ],
     )
     def get(self, request: Request) -> Response:
         filters = request.query_params.copy()
         [chosen] = filters.pop("by", [""])[-1:]
         if chosen and chosen not in set(By):
-            raise ValidationError({"by": [f"One of {', '.join(By)} is wanted."]})
+            raise ValidationError({"by": [must_be(By)]})
         found = IDLE.filterset(filters, IDLE.rows())
         if not found.is_valid():
             raise bad_fields(found.errors)
         by = By(chosen or By.NAMESPACE)
-        return Response(shapes.IdleSums(by=by.value, results=[fill.idle_sum(one) for one in sums(found.qs, by)]))
+        return Response(idle.IdleSums(by=by.value, results=[filled(idle.IdleSum, one) for one in sums(found.qs, by)]))
 
 
 class Namespaces(ListView):
@@ -105,6 +111,21 @@ class Pods(ListView):
     @listed(PODS, "Pods with a GPU request or allocation; pending=true: pods without a node")
     def get(self, request: Request) -> Any:
         return self.list(request)
+
+
+class PodDetail(ApiView):
+    @extend_schema(
+        summary="One pod; if pending, the closest nodes and the pods that would have to move",
+        responses=pod_detail.PodDetail,
+    )
+    def get(self, request: Request, pod_id: int) -> Response:
+        row = querysets.pods().filter(pk=pod_id).first()
+        if row is None:
+            raise NotFound(f"There is no pod {pod_id}. /api/v1/pods lists them.")
+        [found] = PODS.join([row])
+        detail = detail_of(found) if row.pending else None
+        names = cluster_names()
+        return Response(filled(pod_detail.PodDetail, found, names, closest=pod_detail.closest_of(detail)))
 
 
 class Findings(ListView):
@@ -134,6 +155,15 @@ class ComponentChanges(ListView):
         return self.list(request)
 
 
+class NodeChanges(ListView):
+    resource = NODE_CHANGES
+    shareable = True
+
+    @listed(NODE_CHANGES, "Changes of GPU nodes (cordon, readiness, driver, system, resources, labels), newest first")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
 class ComponentDetail(ApiView):
     @extend_schema(summary="One component", responses=COMPONENTS.shape)
     def get(self, request: Request, component_id: int) -> Response:
@@ -148,9 +178,8 @@ class Clusters(ListView):
 
     resource = CLUSTERS
 
-    def fill(self, rows: list[Any]) -> list[ClusterShape]:
-        made = {value.cluster.pk: fill.cluster(value) for value in totals.summaries(rows)}
-        return [made[row.pk] for row in rows]
+    def fill(self, rows: list[Any]) -> list[Any]:
+        return clusters_of(rows)
 
     @listed(CLUSTERS, "Clusters with sync state and totals")
     def get(self, request: Request) -> Any:
@@ -160,7 +189,7 @@ class Clusters(ListView):
 class ClusterDetail(ApiView):
     @extend_schema(summary="One cluster", responses=CLUSTERS.shape)
     def get(self, request: Request, name: str) -> Response:
-        return Response(fill.cluster(totals.summaries([_cluster(name)])[0]))
+        return Response(clusters_of([_cluster(name)])[0])
 
 
 class ClusterRelist(ApiView):
@@ -168,17 +197,17 @@ class ClusterRelist(ApiView):
         summary="Relist a cluster",
         description="Rereads all objects and recalculates all cards. Returns at once. Role operator.",
         request=None,
-        responses={202: shapes.RelistRequested},
+        responses={202: RelistRequested},
     )
     def post(self, request: Request, name: str) -> Response:
         row = _cluster(name)
         kinds = relist(row, request.user.get_username())
-        return Response(shapes.RelistRequested(cluster=row.name, kinds=kinds), status=202)
+        return Response(RelistRequested(cluster=row.name, kinds=kinds), status=202)
 
 
 class NodeDetail(ApiView):
     @extend_schema(
-        summary="One node with its cards, allocations, findings and GPU software", responses=shapes.NodeDetail
+        summary="One node with its cards, allocations, findings and GPU software", responses=node_detail.NodeDetail
     )
     def get(self, request: Request, cluster: str, name: str) -> Response:
         row = querysets.node_row(clean_name(cluster, "cluster"), clean_name(name, "node"))
@@ -188,12 +217,16 @@ class NodeDetail(ApiView):
             )
         names, own = cluster_names(), row.totals
         of_node = {"cluster_id": own.cluster_id, "node_name": own.node_name}
-        cards = querysets.with_holders(querysets.cards_present().filter(**of_node)).order_by("index", "id")
+        cards = list(querysets.with_holders(querysets.cards_present().filter(**of_node)).order_by("index", "id"))
+        validities = validity.of_cards([card.pk for card in cards])
         findings = querysets.findings_now().filter(**of_node).order_by("severity_rank", "-first_seen_at", "id")
         components = list(querysets.components_of_node(own.cluster_id, own.node_name))
-        answer = shapes.NodeDetail(
-            **msgspec.structs.asdict(NODES.read(row, names)),
+        answer = filled(
+            node_detail.NodeDetail,
+            row,
+            names,
             cards=CARDS.fill(cards, names),
+            validations=[node_detail.validation_of(card, validities[card.pk]) for card in cards],
             unplaced=ALLOCATIONS.fill(querysets.unplaced(own.cluster_id, own.node_name), names),
             findings=FINDINGS.fill(findings, names),
             components=COMPONENTS.fill(components, names),
@@ -214,18 +247,18 @@ class CardDetail(ApiView):
 class Summary(ApiView):
     @extend_schema(
         summary="Sums over all clusters",
-        responses=shapes.Summary,
+        responses=clusters.Summary,
         parameters=[OpenApiParameter("cluster", str, many=True, description="cluster names; default: all")],
     )
     def get(self, request: Request) -> Response:
         chosen = _chosen(request)
         pools = totals.totals_by_pool(chosen)
-        answer = shapes.Summary(
-            totals=fill.totals(totals.added(pool.totals for pool in pools)),
-            clusters=[fill.cluster(value) for value in totals.summaries(chosen, pools=pools)],
-            pools=[fill.pool(value) for value in pools],
+        overall = SimpleNamespace(
+            totals=totals.added(pool.totals for pool in pools),
+            clusters=totals.summaries(chosen, pools=pools),
+            pools=pools,
         )
-        return Response(answer)
+        return Response(filled(clusters.Summary, overall))
 
 
 def _chosen(request: Request) -> list[Cluster]:
@@ -235,17 +268,17 @@ def _chosen(request: Request) -> list[Cluster]:
     found = list(filters.ordered())
     missing = set(request.query_params.getlist("cluster")) - {row.name for row in found} - {""}
     if missing:
-        raise ValidationError({"cluster": _no_cluster(min(missing))})
+        raise ValidationError({"cluster": no_cluster(min(missing))})
     return found
 
 
 def _cluster(name: str) -> Cluster:
     row = Cluster.objects.filter(name=clean_name(name, "cluster")).first()
     if row is None:
-        raise NotFound(_no_cluster(name))
+        raise NotFound(no_cluster(name))
     return row
 
 
-def _no_cluster(name: str) -> str:
+def no_cluster(name: str) -> str:
     known = ", ".join(Cluster.objects.values_list("name", flat=True)[:50]) or "none yet"
     return f"There is no cluster {name[:64]!r}. There are: {known}."

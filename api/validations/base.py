@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.exceptions import APIException, NotFound, PermissionDenied, ValidationError
 from rest_framework.request import Request
 
 from api.frame.bodies import Conflict
 from validations.campaigns import WrongState
+from validations.certificate.issue import NotIssued, OutOfScope
 from validations.planning import Refused
 from validations.reparse import NotEnded
 from validations.requests import Busy, KeyReused
@@ -40,6 +41,10 @@ def problems() -> Iterator[None]:
     except Refused as error:
         raise ValidationError(dict(error.problems)) from None
     except (Busy, NotEnded, WrongState) as error:
+        raise Conflict(str(error)) from None
+    except OutOfScope as error:
+        raise PermissionDenied(str(error)) from None
+    except NotIssued as error:
         raise Conflict(str(error)) from None
     except KeyReused as error:
         raise Unprocessable(str(error)) from None

@@ -16,13 +16,17 @@ from rest_framework.response import Response
 from api.frame.base import ApiView, ListView, listed
 from api.frame.bodies import body_of
 from api.frame.problems import Problem
-from api.validations import fill, shapes
 from api.validations.base import MADE_AT, check_text, key_of, no_such, problems
 from inventory.queries import rows as inventory
+from resources import campaign as resources
 from resources.campaign import CAMPAIGNS, MATRIX
+from resources.certificate import as_file
+from resources.declared import Shape, filled
 from resources.node import NodeFilter
+from resources.run_detail import RunWarning
 from validations import campaigns, querysets, report
 from validations.campaign_checks import MOST_TARGETS, Spot
+from validations.certificate import issue
 from validations.coverage import coverage
 from validations.models import Campaign
 from validations.targets import NoPlace, find_cluster
@@ -30,6 +34,26 @@ from validations.targets import NoPlace, find_cluster
 _KEY = OpenApiParameter(
     "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key returns the same campaign."
 )
+
+
+class CampaignPlace(Shape):
+    """A target of a campaign. card: key of the card; "": any card."""
+
+    node: str
+    cluster: str = ""
+    card: str = ""
+
+
+class CampaignDraft(Shape):
+    """A campaign to start: either targets, or a selector with filters of /api/v1/nodes."""
+
+    suite: str
+    name: str = ""
+    options: dict[str, Any] = {}
+    targets: list[CampaignPlace] = []
+    selector: dict[str, str | list[str]] = {}
+    max_parallel: int = 4
+    stop_after_failures: int | None = None
 
 
 class Campaigns(ListView):
@@ -42,11 +66,11 @@ class Campaigns(ListView):
     @extend_schema(
         summary="Start a campaign: one suite on many targets",
         parameters=[_KEY, MADE_AT],
-        request=shapes.CampaignDraft,
-        responses={201: shapes.CampaignDetail, 200: shapes.CampaignDetail, 422: Problem},
+        request=CampaignDraft,
+        responses={201: resources.CampaignDetail, 200: resources.CampaignDetail, 422: Problem},
     )
     def post(self, request: Request) -> Response:
-        draft = body_of(request, shapes.CampaignDraft)
+        draft = body_of(request, CampaignDraft)
         with problems():
             row, new = campaigns.create(
                 draft.suite,
@@ -63,7 +87,7 @@ class Campaigns(ListView):
 
 
 class CampaignDetail(ApiView):
-    @extend_schema(summary="One campaign with its counts", responses=shapes.CampaignDetail)
+    @extend_schema(summary="One campaign with its counts", responses=resources.CampaignDetail)
     def get(self, request: Request, campaign_id: str) -> Response:
         return Response(_detail(_campaign(campaign_id)))
 
@@ -72,7 +96,7 @@ class CampaignChange(ApiView):
     @extend_schema(
         summary="Pause, resume or stop; active runs continue",
         request=None,
-        responses={200: shapes.CampaignDetail, 409: Problem},
+        responses={200: resources.CampaignDetail, 409: Problem},
     )
     def post(self, request: Request, campaign_id: str, verb: str) -> Response:
         row = _campaign(campaign_id)
@@ -116,6 +140,20 @@ class CampaignReport(ApiView):
         return HttpResponse(data, content_type="application/json", headers={"X-Report-SHA256": report.sha256(data)})
 
 
+class CampaignCertificate(ApiView):
+    """Signing is written to the audit log: it is no reading."""
+
+    @extend_schema(
+        summary="Sign the report of an ended campaign: an in-toto statement in a DSSE envelope",
+        request=None,
+        responses={200: OpenApiTypes.OBJECT, 403: Problem, 409: Problem},
+    )
+    def post(self, request: Request, campaign_id: str) -> HttpResponse:
+        row = _campaign(campaign_id)
+        with problems():
+            return as_file(issue.of_campaign(row), f"campaign-{row.pk}")
+
+
 def _campaign(campaign_id: str) -> Campaign:
     row = querysets.campaigns().of_id(campaign_id)
     if row is None:
@@ -123,11 +161,17 @@ def _campaign(campaign_id: str) -> Campaign:
     return row
 
 
-def _detail(row: Campaign) -> shapes.CampaignDetail:
-    return fill.campaign_detail(row, campaigns.progress(row), coverage(row), campaigns.cautions(row))
+def _detail(row: Campaign) -> resources.CampaignDetail:
+    return filled(
+        resources.CampaignDetail,
+        row,
+        progress=resources.CampaignProgress(**campaigns.progress(row)),
+        coverage=filled(resources.CampaignCoverage, coverage(row)),
+        warnings=[filled(RunWarning, one) for one in campaigns.cautions(row)],
+    )
 
 
-def _spots(draft: shapes.CampaignDraft) -> list[Spot]:
+def _spots(draft: CampaignDraft) -> list[Spot]:
     if bool(draft.targets) == bool(draft.selector):
         raise ValidationError({"targets": ["Must have either targets or a selector."]})
     if draft.selector:

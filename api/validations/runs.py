@@ -13,14 +13,17 @@ from rest_framework.response import Response
 
 from api.frame.base import ApiView, ListView, listed
 from api.frame.bodies import Conflict, body_of
-from api.frame.problems import Problem
-from api.validations import fill, shapes
+from api.frame.problems import Problem, only_known
 from api.validations.base import MADE_AT, check_text, key_of, no_such, problems
+from resources import run_detail as resources
+from resources.declared import filled
 from resources.run import RUNS
+from resources.run_detail import run_detail
+from resources.suite import SuiteList, SuiteShape
 from validations import logstore, querysets
 from validations.compared import compared
 from validations.models import Run
-from validations.planning import RunRequest, plan
+from validations.planning import RunDraft, plan
 from validations.reparse import request_reparse
 from validations.requests import holder_of, request_again, request_cancel, request_run
 from validations.suites import find, registry
@@ -40,19 +43,20 @@ def _told(name: str, kind: type, text: str, **more: Any) -> OpenApiParameter:
 
 class Suites(ApiView):
     @extend_schema(
-        operation_id="suites_list", summary="Suites: the kinds of tests, with their options", responses=shapes.SuiteList
+        operation_id="suites_list", summary="Suites: the kinds of tests, with their options", responses=SuiteList
     )
     def get(self, request: Request) -> Response:
-        return Response(shapes.SuiteList(results=[fill.suite(one) for one in registry().values()]))
+        only_known(request)
+        return Response(SuiteList(results=[filled(SuiteShape, one) for one in registry().values()]))
 
 
 class SuiteDetail(ApiView):
-    @extend_schema(summary="One suite", responses=shapes.SuiteShape)
+    @extend_schema(summary="One suite", responses=SuiteShape)
     def get(self, request: Request, suite_id: str) -> Response:
         suite = find(suite_id)
         if suite is None:
             raise no_such("suite", suite_id)
-        return Response(fill.suite(suite))
+        return Response(filled(SuiteShape, suite))
 
 
 class Runs(ListView):
@@ -67,12 +71,12 @@ class Runs(ListView):
     @extend_schema(
         summary="Launch a run; 409 names the run that occupies the target",
         parameters=[_KEY, MADE_AT],
-        request=shapes.RunDraft,
-        responses={201: shapes.RunDetail, 200: shapes.RunDetail, 409: Problem, 422: Problem},
+        request=RunDraft,
+        responses={201: resources.RunDetail, 200: resources.RunDetail, 409: Problem, 422: Problem},
     )
     def post(self, request: Request) -> Response:
         with problems():
-            run, new = request_run(_run_request(request), request.user, key_of(request))
+            run, new = request_run(_draft(request), request.user, key_of(request))
         return _answer(run, new)
 
 
@@ -81,34 +85,37 @@ class RunPreview(ApiView):
     write_role = "viewer"
 
     @extend_schema(
-        summary="Preview a run: its Job manifest and obstacles", request=shapes.RunDraft, responses=shapes.Preview
+        summary="Preview a run: its Job manifest and obstacles", request=RunDraft, responses=resources.Preview
     )
     def post(self, request: Request) -> Response:
-        run_request = _run_request(request)
+        draft = _draft(request)
         with problems():
-            wanted = plan(run_request)
-        return Response(fill.preview(wanted, run_request.queue_if_full, holder_of(wanted)))
+            wanted = plan(draft)
+        holder = holder_of(wanted)
+        launchable = not wanted.hindrances(draft.queue_if_full) and holder is None
+        answer = filled(resources.Preview, wanted, launchable=launchable, active_run=holder.pk if holder else None)
+        return Response(answer)
 
 
 class RunDetail(ApiView):
-    @extend_schema(summary="One run in full", responses=shapes.RunDetail)
+    @extend_schema(summary="One run in full", responses=resources.RunDetail)
     def get(self, request: Request, run_id: str) -> Response:
-        return Response(fill.run_detail(_whole(run_id)))
+        return Response(run_detail(_whole(run_id)))
 
 
 class RunCompared(ApiView):
-    @extend_schema(summary="First failure, and differences from the last pass", responses=shapes.RunCompared)
+    @extend_schema(summary="First failure, and differences from the last pass", responses=resources.RunCompared)
     def get(self, request: Request, run_id: str) -> Response:
-        return Response(fill.run_compared(compared(_whole(run_id))))
+        return Response(filled(resources.RunCompared, compared(_whole(run_id))))
 
 
 class RunCancel(ApiView):
-    @extend_schema(summary="Cancel a run", request=None, responses={202: shapes.RunDetail, 409: Problem})
+    @extend_schema(summary="Cancel a run", request=None, responses={202: resources.RunDetail, 409: Problem})
     def post(self, request: Request, run_id: str) -> Response:
         run = _whole(run_id)
         if not request_cancel(run, request.user):
             raise Conflict(f"Run {run.pk} has ended; there is nothing to cancel.")
-        return Response(fill.run_detail(_whole(run_id)), status=202)
+        return Response(run_detail(_whole(run_id)), status=202)
 
 
 class RunRerun(ApiView):
@@ -116,7 +123,7 @@ class RunRerun(ApiView):
         summary="Rerun with the same options",
         parameters=[_KEY, MADE_AT],
         request=None,
-        responses={201: shapes.RunDetail, 200: shapes.RunDetail, 409: Problem, 422: Problem},
+        responses={201: resources.RunDetail, 200: resources.RunDetail, 409: Problem, 422: Problem},
     )
     def post(self, request: Request, run_id: str) -> Response:
         with problems():
@@ -128,13 +135,13 @@ class RunReparse(ApiView):
     @extend_schema(
         summary="Parse the stored log again with the current parser",
         request=None,
-        responses={202: shapes.ReparseShape, 409: Problem},
+        responses={202: resources.ReparseShape, 409: Problem},
     )
     def post(self, request: Request, run_id: str) -> Response:
         run = _whole(run_id)
         with problems():
             request_reparse(run, request.user)
-        told = shapes.ReparseShape(run=run.pk, old_verdict=run.verdict, old_parser_version=run.parser_version)
+        told = resources.ReparseShape(run=run.pk, old_verdict=run.verdict, old_parser_version=run.parser_version)
         return Response(told, status=202)
 
 
@@ -165,17 +172,10 @@ class RunLogText(ApiView):
         return response
 
 
-def _run_request(request: Request) -> RunRequest:
-    draft = body_of(request, shapes.RunDraft)
+def _draft(request: Request) -> RunDraft:
+    draft = body_of(request, RunDraft)
     check_text(suite=draft.suite, node=draft.node, cluster=draft.cluster, card=draft.card)
-    return RunRequest(
-        suite=draft.suite,
-        node=draft.node,
-        cluster=draft.cluster,
-        card=draft.card,
-        options=draft.options,
-        queue_if_full=draft.queue_if_full,
-    )
+    return draft
 
 
 def _whole(run_id: str) -> Run:
@@ -188,7 +188,7 @@ def _whole(run_id: str) -> Run:
 def _answer(run: Run, new: bool) -> Response:
     """201: new run, with its URL. 200: existing run of the same key."""
     return Response(
-        fill.run_detail(_whole(run.pk)), status=201 if new else 200, headers={"Location": f"/api/v1/runs/{run.pk}"}
+        run_detail(_whole(run.pk)), status=201 if new else 200, headers={"Location": f"/api/v1/runs/{run.pk}"}
     )
 
 
@@ -197,5 +197,5 @@ def _number(request: Request, name: str, default: int, most: int) -> int:
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most):
-        raise ValidationError({name: [f"A whole number from 0 to {most} is wanted."]})
+        raise ValidationError({name: [f"Must be an integer from 0 to {most}."]})
     return int(text)

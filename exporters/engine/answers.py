@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import msgspec
 
-from exporters.engine.problems import Told
+from exporters.engine.problems import ProblemCounts
 from exporters.engine.samples import Labels, LabelSets, Sample
+from kube.decoders import decoder
 from wording.said import quote, sentence
 
 #: Most series and labels of one answer. Memory while decoding is some 100 bytes for each label.
@@ -78,17 +79,19 @@ class _Parts(_Head):
     data: msgspec.Raw = msgspec.Raw(b"null")
 
 
-_whole = msgspec.json.Decoder(_Whole)
-_parts = msgspec.json.Decoder(_Parts)
-_raw_data = msgspec.json.Decoder(_RawData | None)
-_series = msgspec.json.Decoder(_Series)
-_labels = msgspec.json.Decoder(dict[str, str])
-_text = msgspec.json.Decoder(str)
+_whole = decoder(_Whole)
+_parts = decoder(_Parts)
+_raw_data = decoder(_RawData | None)
+_series = decoder(_Series)
+_labels = decoder(dict[str, str])
+_text = decoder(str)
 #: What a decoder may answer bytes with that it cannot read.
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
-def read_answer(body: bytes | bytearray, told: Told, name: str | None = None, sets: LabelSets | None = None) -> Answer:
+def read_answer(
+    body: bytes | bytearray, told: ProblemCounts, name: str | None = None, sets: LabelSets | None = None
+) -> Answer:
     """The samples of an instant vector. name: of the metric, where the query took it away (`max by (…)`, `timestamp(…)`).
 
     sets: of the reader that gets the samples (`Reader.sets`), so that labels are parsed once for all metrics.
@@ -117,7 +120,7 @@ _NAME = b'"__name__":"'
 _NAME_BYTES = len(_NAME)
 
 
-def _samples(result: list[_Series], told: Told, name: str | None, sets: LabelSets) -> tuple[Sample, ...]:
+def _samples(result: list[_Series], told: ProblemCounts, name: str | None, sets: LabelSets) -> tuple[Sample, ...]:
     """Labels are looked up by their text without the name, which is the same for all metrics of a card.
 
     First where the order of the metric before lets it be expected: series come sorted by their labels.
@@ -176,7 +179,7 @@ class _Names(msgspec.Struct):
     data: list[str] | None = None
 
 
-_names = msgspec.json.Decoder(_Names)
+_names = decoder(_Names)
 
 
 def read_names(body: bytes | bytearray) -> set[str] | None:
@@ -188,7 +191,7 @@ def read_names(body: bytes | bytearray) -> set[str] | None:
     return set(found.data or ()) if found.status == "success" else None
 
 
-def _by_series(body: bytes | bytearray, told: Told, name: str | None, sets: LabelSets) -> Answer:
+def _by_series(body: bytes | bytearray, told: ProblemCounts, name: str | None, sets: LabelSets) -> Answer:
     """An answer that does not decode as a whole: the series that do are kept, or it is said what came instead."""
     try:
         parts = _parts.decode(body)
@@ -209,7 +212,7 @@ def _by_series(body: bytes | bytearray, told: Told, name: str | None, sets: Labe
     return _told(parts, told, samples, good[0].value.at if good else None)
 
 
-def _told(head: _Head, told: Told, samples: tuple[Sample, ...], at: float | None) -> Answer:
+def _told(head: _Head, told: ProblemCounts, samples: tuple[Sample, ...], at: float | None) -> Answer:
     error = ""
     if head.status != "success":
         error = quote(f"{head.errorType or head.status or 'no status'}: {head.error or 'no reason given'}"[:TEXT_CHARS])
@@ -223,7 +226,7 @@ def _told(head: _Head, told: Told, samples: tuple[Sample, ...], at: float | None
     )
 
 
-def _refused(body: bytes | bytearray, told: Told, why: str) -> Answer:
+def _refused(body: bytes | bytearray, told: ProblemCounts, why: str) -> Answer:
     told.tell("not-an-answer", _shown(body))
     return Answer(
         error=sentence("not a Prometheus response: {why}. First bytes: {start}", why=why, start=repr(_shown(body)))

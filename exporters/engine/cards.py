@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from exporters.engine.measures import ADDED, Measure
-from exporters.engine.problems import Told
+from exporters.engine.problems import ProblemCounts
 from exporters.engine.readings import CONTAINER, MOST_ENTRIES, Process, Value, Watch, XidCount
 
 #: Rows this much apart in time, in seconds, are of one scrape.
@@ -119,7 +119,7 @@ class Card(msgspec.Struct, gc=False, kw_only=True):
             self.refused = {}
         self.refused.setdefault(measure, code)
 
-    def holder(self, key: Key, at: float, told: Told) -> Held | None:
+    def holder(self, key: Key, at: float, told: ProblemCounts) -> Held | None:
         """The entry of a holder; None when there are too many."""
         if self.held is None:
             self.held = {}

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from io import BytesIO
 
-from exporters.engine.problems import Told
+from exporters.engine.problems import ProblemCounts
 from exporters.engine.samples import LABEL_CHARS, MOST_LABELS, Labels, LabelSets, Sample
 
 #: A line of more bytes is none that an exporter writes: name, labels of which the longest has some hundred characters, a number.
@@ -53,7 +53,7 @@ def _pairs(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int]:
 class _Blocks:
     """Blocks of labels, parsed once: a card's stands in each of its lines."""
 
-    def __init__(self, told: Told, sets: LabelSets) -> None:
+    def __init__(self, told: ProblemCounts, sets: LabelSets) -> None:
         self._told = told
         self._sets = sets
 
@@ -88,7 +88,12 @@ class _Blocks:
 
 
 def read_page(
-    body: bytes, names: Collection[str], told: Told, *, openmetrics: bool | None = None, sets: LabelSets | None = None
+    body: bytes,
+    names: Collection[str],
+    told: ProblemCounts,
+    *,
+    openmetrics: bool | None = None,
+    sets: LabelSets | None = None,
 ) -> Iterator[Sample]:
     """The samples of these metrics. openmetrics: what the Content-Type says; None where it is not known.
 
@@ -148,7 +153,9 @@ def announced_names(body: bytes, most: int = 20_000) -> frozenset[str]:
     return frozenset(name.decode() for name in sorted(found)[:most])
 
 
-def _sample(name: str, line: bytes, brace: int, blocks: _Blocks, told: Told, in_seconds: bool) -> Sample | None:
+def _sample(
+    name: str, line: bytes, brace: int, blocks: _Blocks, told: ProblemCounts, in_seconds: bool
+) -> Sample | None:
     if brace < 0:
         labels: Labels | None = blocks.labels(b"")
         tail = line.split(None, 1)[1] if len(line.split(None, 1)) == 2 else b""

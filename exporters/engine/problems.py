@@ -76,7 +76,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     cards: tuple[str, ...] = ()
 
 
-class Told:
+class ProblemCounts:
     """Counts problems, in bounded memory."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from exporters.engine.holders import EXPORTER, NOBODY, NOT_A_USER, SEVERAL, Hold
 from exporters.engine.identity import NAME_CHARS, index_of, names_a_card, normal_pci
 from exporters.engine.measures import RATIO
 from exporters.engine.places import Places
-from exporters.engine.problems import Told
+from exporters.engine.problems import ProblemCounts
 from exporters.engine.readings import Report, Value
 from exporters.engine.samples import Labels, LabelSets, Sample
 from exporters.engine.summary import summed_up
@@ -39,7 +39,7 @@ class Reader:
     def __init__(self, format: Format, context: Context, prefix: str = "") -> None:
         self.format = format
         self.context = context
-        self.told = Told()
+        self.told = ProblemCounts()
         self.places = Places(context)
         self.versions: set[str] = set()
         #: Nodes (or targets) whose exporter says that its last collection failed.

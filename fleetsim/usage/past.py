@@ -1,20 +1,23 @@
-"""Who may have had a card before anything is remembered of it: made up from a seed, always the same, in the words of its pool."""
+"""Who may have had a card before anything is remembered of it: made up from a seed, always the same, in the words of its pool.
+
+Tenancies and the times between them have lengths that remember nothing (exponential), so that what is held goes over into what is
+held when the fleet begins, without a step: a free card was free for as long as any other.
+"""
 
 from __future__ import annotations
 
 from random import Random
 
 from fleetsim import teams
-from fleetsim.clock import HOUR
+from fleetsim.clock import HOUR, MINUTE
 from fleetsim.machines import Machine
 from fleetsim.usage.kinds import Kind
 from fleetsim.usage.value import Tenant, Who
 from fleetsim.workloads import workloads
 
-#: Part of the time in which somebody has the card, and hours of one tenancy.
-_HELD, _HOURS = 0.72, (0.6, 30.0)
-#: Hours for which nobody had it before who is there now, or by now.
-_BEFORE = (0.2, 6.0)
+#: Part of the time in which a card is held, and hours of one tenancy on average: so the fleet is found at its start, too.
+HELD, HOURS = 0.67, 30.0
+_MOST_HOURS = 5 * 24
 #: Who is on a shared card at the same time: where memory is given out, and where cards are taken in turns.
 _BY_MEMORY, _IN_TURNS = 3, 2
 _KINDS = {"PyTorchJob": Kind.TRAINING, "Job": Kind.BATCH, "Notebook": Kind.NOTEBOOK}
@@ -25,8 +28,7 @@ def invented(machine: Machine, seed: int, memory: int, since: float, until: floa
 
     The same card, seed and `until` give the same tenants, whatever `since` is: they are made from the end on.
     """
-    choice = workloads(machine.kind)
-    if not choice:
+    if not workloads(machine.kind) or not (machine.supplies or machine.kind.dra):
         return ()
     lanes = _lanes(machine)
     found = [
@@ -49,14 +51,22 @@ def _one_lane(machine: Machine, seed: int, memory: int, lanes: int, since: float
     choice = workloads(machine.kind)
     rng = Random(seed)
     found: list[Tenant] = []
-    end = until - rng.uniform(*_BEFORE) * HOUR
-    while end > since or (found and found[-1].since > since):
-        start = end - rng.uniform(*_HOURS) * HOUR
-        gap = (end - start) * (1 / _HELD - 1) * rng.uniform(0, 2)
+    end = until - _free(rng)
+    while end > since:
+        start = end - age(rng)
         workload = rng.choice(choice)
         name, owner = teams.pod_name(rng, workload, rng.randrange(4))
         who = Who(workload.namespace, name, "main", teams.uid(rng), (workload.owner, owner))
         kind = _KINDS.get(workload.owner, Kind.SERVING)
         found.append(Tenant(who, kind, rng.getrandbits(31), start, end, memory, 1 / lanes))
-        end = start - gap
+        end = start - _free(rng)
     return found
+
+
+def age(rng: Random) -> float:
+    """Seconds of a tenancy, and seconds for which one that goes on has gone on."""
+    return min(rng.expovariate(1 / HOURS), _MOST_HOURS) * HOUR + 5 * MINUTE
+
+
+def _free(rng: Random) -> float:
+    return rng.expovariate(1 / (HOURS * (1 / HELD - 1))) * HOUR

@@ -16,8 +16,21 @@ from typing import Any
 logger = logging.getLogger(__name__)
 
 #: Files of ours in the data folder. SQLite gives its -wal and -shm the mode of the database.
-_OURS = ("secret-key*", "*.sqlite3", "*.sqlite3-*", "celerybeat*", "demo-kubeconfig")
+_OURS = ("secret-key*", "*.sqlite3", "*.sqlite3-*", "celerybeat*", "demo-kubeconfig", "kubeconfigs/*")
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def default_folder(base: Path) -> Path:
+    """Where data are unless GPUDASH_DATA_DIR says otherwise. base: the folder that the code is in.
+
+    In a checkout `var`, beside the code. Of an installed wheel the user's folder for data (XDG): an upgrade deletes what stands
+    beside the code, and the current folder is another one tomorrow.
+    """
+    if (base / "pyproject.toml").is_file():
+        return base / "var"
+    chosen = os.environ.get("XDG_DATA_HOME", "")
+    # The specification: a path that is not absolute is ignored.
+    return Path(chosen if chosen.startswith("/") else "~/.local/share") / "gpudash"
 
 
 def keep_private(folder: Path, database: Mapping[str, Any]) -> None:

@@ -9,15 +9,20 @@ import tempfile
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kube.images import allowed
+from notifications.sending.addresses import parse_allowed
 from stacks.resource_map import problem
+from validations.floors import MOST_CHARACTERS, Floor, WrongFile, built_in, parse, with_own
 
 #: What these characters of a password make of a URL cannot be told from a typing error.
 QUOTE = "in the user name or password, write @ as %40, / as %2F, # as %23, ? as %3F and % as %25"
 _PATH_PART = re.compile(r"[A-Za-z0-9._~-]+")
+#: As browsers write an origin: in lower case, without a path, without the port that the scheme has anyway.
+_ORIGIN = re.compile(r"(https://(?!.*:443$)|http://(?!.*:80$))([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?")
 _OBJECT = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _TAINT = re.compile(
     r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?(=[A-Za-z0-9._-]{1,63})?"
@@ -31,7 +36,12 @@ class BadSetting(Exception):
         super().__init__(f"{name}: {wanted}")
 
 
+#: Names that were read. settings.py reads every setting there is, whatever the others say.
+asked: set[str] = set()
+
+
 def text(name: str, default: str = "") -> str:
+    asked.add(name)
     return os.environ.get(name, "").strip() or default
 
 
@@ -81,6 +91,33 @@ def time_zone(name: str, default: str) -> str:
 def words(name: str, default: str = "") -> list[str]:
     """A list, separated by commas."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def allowed_receivers(name: str) -> Any:
+    """Private networks and hosts that messages may be sent to, see `notifications.sending.addresses`."""
+    try:
+        return parse_allowed(words(name))
+    except ValueError as error:
+        raise BadSetting(name, str(error)) from None
+
+
+def origin(name: str, default: str) -> str:
+    """Scheme, host and port, such as https://gpudash.example.com; "" for none."""
+    value = text(name, default)
+    try:
+        url = urlsplit(value)
+        whole = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+        rest = url.path.strip("/") + url.query + url.fragment + (url.username or "")
+    except ValueError:
+        whole, rest = False, ""
+    if value and (not whole or rest):
+        raise BadSetting(name, "must be a scheme and host such as https://gpudash.example.com, without a path")
+    return value.rstrip("/")
+
+
+def origins(name: str) -> list[str]:
+    """Origins, each as a browser sends it in the header `Origin`."""
+    return _matching(name, "", _ORIGIN, "must be origins as browsers send them, such as https://headlamp.example.com")
 
 
 def images(name: str, default: str) -> list[str]:
@@ -136,6 +173,22 @@ def path(name: str, default: Path | None) -> Path | None:
         raise BadSetting(name, str(error)) from None
 
 
+def floors(name: str) -> tuple[Floor, ...]:
+    """The built-in floors, and those of the file that it names, see `validations.floors`."""
+    file = path(name, None)
+    if file is None:
+        return built_in()
+    try:
+        with file.open(encoding="utf-8", newline="") as opened:
+            return with_own(parse(opened.read(MOST_CHARACTERS + 1)))
+    except WrongFile as error:
+        raise BadSetting(name, f"{file}: {error}") from None
+    except UnicodeDecodeError:
+        raise BadSetting(name, f"{file}: must be UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise BadSetting(name, f"cannot read the file {file} ({type(error).__name__})") from None
+
+
 def folders(name: str) -> list[str]:
     """Folders by their absolute paths. One that is not there holds nothing."""
     found = words(name)
@@ -162,7 +215,7 @@ def folder(name: str, default: Path, mode: int = 0o777) -> Path:
 
 def secret_key(name: str, data_dir: Path, production: bool) -> str:
     """From the environment; outside production it is made once and kept in the data folder."""
-    value = os.environ.get(name, "").strip()
+    value = text(name)
     if value:
         if production and len(value) < 50:
             raise BadSetting(name, "must have at least 50 characters in production")

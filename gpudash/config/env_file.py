@@ -12,10 +12,10 @@ import pwd
 import re
 from pathlib import Path
 
-from gpudash.config.env import BadSetting
+from gpudash.config.env import BadSetting, asked
 
 #: Where docs/team.md puts it.
-DEFAULT = "/etc/gpudash/gpudash.config.env"
+DEFAULT = "/etc/gpudash/gpudash.env"
 _LINE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*)")
 _VALUE = re.compile(r"""'(?P<single>[^']*)'|"(?P<double>[^"\\]*)"|(?P<bare>[^'"\\\s]*(?:[ \t]+[^'"\\\s]+)*)""")
 
@@ -25,8 +25,9 @@ def load(setting: str) -> None:
 
     setting: the variable that names another file; empty: none is read.
 
-    Read where nobody has chosen an environment (GPUDASH_ENV) yet: a service got it from systemd or from its container.
+    Read where GPUDASH_ENV is not set yet: a service got it from systemd or from its container.
     """
+    asked.add(setting)
     chosen = os.environ.get(setting)
     if chosen == "" or (chosen is None and os.environ.get("GPUDASH_ENV")):
         return

@@ -57,18 +57,19 @@ def issuer(production: bool) -> Issuer | None:
             raise BadSetting(name, "requires GPUDASH_OIDC_ISSUER, the address of the issuer")
         if url and not value:
             raise BadSetting(name, "must be set together with GPUDASH_OIDC_ISSUER")
+    scopes = tuple(env.text("GPUDASH_OIDC_SCOPES", "openid profile").replace(",", " ").split())
+    name, claim = env.text("GPUDASH_OIDC_NAME", "single sign-on"), env.text("GPUDASH_OIDC_GROUPS_CLAIM", "groups")
     if not url:
         return None
     _check_address(url, production)
-    scopes = tuple(env.text("GPUDASH_OIDC_SCOPES", "openid profile").replace(",", " ").split())
     if "openid" not in scopes:
         raise BadSetting("GPUDASH_OIDC_SCOPES", "must contain the scope openid")
     return Issuer(
         url,
         client["GPUDASH_OIDC_CLIENT_ID"],
         client["GPUDASH_OIDC_CLIENT_SECRET"],
-        env.text("GPUDASH_OIDC_NAME", "single sign-on"),
-        env.text("GPUDASH_OIDC_GROUPS_CLAIM", "groups"),
+        name,
+        claim,
         scopes,
     )
 

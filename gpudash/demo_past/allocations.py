@@ -33,7 +33,7 @@ def former(seat: Seat, times: Times) -> Iterator[Tenant]:
     """Who had it and had gone when the fleet began; nobody had a card that is given out no more."""
     if seat.use.case == Case.LOST:
         return iter(())
-    return (one for one in seat.use.tenants if one.until is not None and times.since < one.until <= times.until)
+    return (one for one in seat.use.tenants if one.until is not None and times.first < one.until <= times.until)
 
 
 def _row(cluster: Cluster, seat: Seat, tenant: Tenant, unit: int) -> Allocation | None:

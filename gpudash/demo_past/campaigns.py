@@ -5,90 +5,93 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from fleetsim.clock import DAY, HOUR
+from fleetsim.clock import HOUR
 from gpudash.demo_past.clock import Times, utc
 from gpudash.demo_past.runs import PEOPLE, Asked, Runs
 from gpudash.demo_past.seats import Seat
 from validations.ids import new_id
-from validations.models import Campaign, CampaignState, CampaignTarget, Run
+from validations.models import Campaign as Row
+from validations.models import CampaignState, CampaignTarget, Run
 from validations.suites import registry
+from validations.suites.engine.demo import Campaign
 
 #: Seconds between two of its runs.
 _APART_S = 45.0
 
 
 class Wanted(NamedTuple):
-    """days: ago. nodes: beginnings of names."""
-
-    name: str
     suite: str
-    days: int
-    nodes: tuple[str, ...]
+    one: Campaign
     who: str
 
 
 def wanted() -> list[Wanted]:
-    """Those that suites say they had, asked for by one person after the other."""
-    told = [(suite.id, suite.demo.past) for suite in registry().values() if suite.demo.past.campaign]
-    return [
-        Wanted(past.campaign, suite, past.ago, past.nodes, PEOPLE[number % len(PEOPLE)])
-        for number, (suite, past) in enumerate(told)
-    ]
+    """Those that suites say they had, the oldest first, asked for by one person after the other."""
+    told = [(suite.id, one) for suite in registry().values() for one in suite.demo.past.campaigns if one.ago]
+    told.sort(key=lambda pair: -pair[1].ago)
+    return [Wanted(suite, one, PEOPLE[number % len(PEOPLE)]) for number, (suite, one) in enumerate(told)]
 
 
 def forget() -> None:
     """Take away those of an earlier demo: their places went with its cluster."""
-    Campaign.objects.filter(requested_by=None, requested_by_name__in=PEOPLE, targets=None).delete()
+    Row.objects.filter(requested_by=None, requested_by_name__in=PEOPLE, targets=None).delete()
 
 
-def write(one: Wanted, runs: Runs, times: Times, breathe: Callable[[], None]) -> Campaign | None:
+def write(wanted: Wanted, runs: Runs, times: Times, breathe: Callable[[], None]) -> Row | None:
     """One campaign with its runs. None where the fleet has no node for it, or has no past that is so long."""
-    seats = list(_places(runs.seats, one.nodes))
-    at = (times.until // DAY - one.days) * DAY + 11 * HOUR
-    if not seats or at < times.since:
+    places = _places(runs.seats, wanted.one)
+    at = times.on_day(wanted.one.ago, 11 * HOUR)
+    if not places or at < times.since:
         return None
     # Done from the beginning: nobody is to go on with it.
-    row = Campaign.objects.create(
+    row = Row.objects.create(
         id=new_id(utc(at)),
-        name=one.name,
-        suite=one.suite,
+        name=wanted.one.name,
+        suite=wanted.suite,
         state=CampaignState.DONE,
-        requested_by_name=one.who,
+        requested_by_name=wanted.who,
         created_at=utc(at),
         touched_at=utc(at),
         ended_at=utc(at),
         settled=True,
     )
     made: list[Run] = []
-    for number, seat in enumerate(seats):
-        run = runs.write(Asked(at + number * _APART_S, one.suite, (seat,), one.who), row)
+    for number, cards in enumerate(places):
+        slow = any(_slow(seat, wanted.one) for seat in cards) if wanted.one.every_card else False
+        run = runs.write(Asked(at + number * _APART_S, wanted.suite, cards, wanted.who, slow), row)
         if run is not None:
-            _target(row, len(made), run, seat)
+            _target(row, len(made), run)
             made.append(run)
         breathe()
     if not made:
         row.delete()
         return None
     ended = max(run.ended_at for run in made if run.ended_at is not None)
-    Campaign.objects.filter(pk=row.pk).update(ended_at=ended, touched_at=ended)
+    Row.objects.filter(pk=row.pk).update(ended_at=ended, touched_at=ended)
     return row
 
 
-def _target(campaign: Campaign, position: int, run: Run, seat: Seat) -> None:
+def _target(campaign: Row, position: int, run: Run) -> None:
     CampaignTarget.objects.create(
         campaign=campaign,
         position=position,
         cluster_id=run.cluster_id,
-        node_name=seat.node,
+        node_name=run.node_name,
         card_key=run.card_requested,
         run=run,
     )
 
 
-def _places(seats: Iterable[Seat], nodes: tuple[str, ...]) -> Iterable[Seat]:
-    """The first card of each node."""
-    seen: set[str] = set()
+def _places(seats: Iterable[Seat], one: Campaign) -> list[tuple[Seat, ...]]:
+    """The cards of each node, of which the first that was free is tested; or each card for itself."""
+    found: dict[str, list[Seat]] = {}
     for seat in seats:
-        if seat.node.startswith(nodes) and seat.node not in seen:
-            seen.add(seat.node)
-            yield seat
+        if seat.node.startswith(one.nodes):
+            found.setdefault(seat.node, []).append(seat)
+    if one.every_card:
+        return [(seat,) for cards in found.values() for seat in cards]
+    return [tuple(cards) for cards in found.values()]
+
+
+def _slow(seat: Seat, one: Campaign) -> bool:
+    return seat.card is not None and (seat.node, seat.card.index) in one.slow

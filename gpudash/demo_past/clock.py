@@ -1,19 +1,14 @@
-"""How far back the past goes, and the times of which nothing is known."""
+"""How far back the past goes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from fleetsim.clock import DAY, HOUR
+from fleetsim.clock import DAY
 
-#: Days of past.
+#: Days of which all is known. Before them there are allocations and sums of the whole cluster, since the last month is charged.
 DAYS = 14
-#: Nothing was recorded in one hour, so many days ago; an exporter was silent for some, later.
-NOTHING_DAYS, NOTHING_S = 6, HOUR
-SILENT_DAYS, SILENT_S = 4, 2 * HOUR
-#: On a day of UTC, in seconds.
-_NOTHING_AT, _SILENT_AT = 9 * HOUR, 13 * HOUR
 
 
 @dataclass(frozen=True)
@@ -28,22 +23,14 @@ class Times:
         return self.until - self.days * DAY
 
     @property
-    def nothing(self) -> tuple[float, float]:
-        """When nothing was recorded at all."""
-        return self._hours(NOTHING_DAYS, _NOTHING_AT, NOTHING_S)
+    def first(self) -> float:
+        """The beginning of the month before, in UTC."""
+        this = utc(self.until).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        return min((this - timedelta(days=1)).replace(day=1).timestamp(), self.since)
 
-    @property
-    def silent(self) -> tuple[float, float]:
-        """When one node's exporter said nothing."""
-        return self._hours(SILENT_DAYS, _SILENT_AT, SILENT_S)
-
-    def watched_since(self, silent: bool) -> float:
-        """Since when a card was measured without a gap. silent: it is of the node whose exporter was."""
-        return max(self.since, self.nothing[1], self.silent[1] if silent else 0.0)
-
-    def _hours(self, days: int, at: float, seconds: float) -> tuple[float, float]:
-        begin = (self.until // DAY - days) * DAY + at
-        return begin, begin + seconds
+    def on_day(self, ago: int, at: float) -> float:
+        """A moment of a day of UTC, so many days ago. at: seconds of the day."""
+        return (self.until // DAY - ago) * DAY + at
 
 
 def utc(moment: float) -> datetime:

@@ -23,6 +23,7 @@ from inventory.models import CardUsage, Cluster, DaemonSet, Finding, Node, Pod
 from inventory.reconcile.columns import finding_columns
 from inventory.stack_context import stack_context
 from kube import objects as kube
+from kube.decoders import decoder
 from stacks.engine import base
 from stacks.engine.node_report import node_report
 
@@ -31,9 +32,9 @@ A_DAY = 4
 #: The exporter that tells errors, heat and lowered clocks.
 _TELLS_ERRORS = "dcgm-exporter"
 
-_node = msgspec.json.Decoder(kube.Node)
-_pod = msgspec.json.Decoder(kube.Pod)
-_daemonset = msgspec.json.Decoder(kube.DaemonSet)
+_node = decoder(kube.Node)
+_pod = decoder(kube.Pod)
+_daemonset = decoder(kube.DaemonSet)
 
 
 class Scene(NamedTuple):

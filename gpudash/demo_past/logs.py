@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
 
@@ -35,11 +36,12 @@ def printed(
     machine: Machine,
     card: Card | None,
     rng: Random,
-    slower: float = 1.0,
+    slower: float,
+    driver: str,
 ) -> Printed | None:
     """None where the program cannot be had on this node, or is thrown out of it: then nothing was printed to its end.
 
-    slower: a factor of all times.
+    slower: a factor of all times. driver: of the node then; "" for the one of now.
     """
     template = manifest["spec"]["template"]
     script = outcomes.script(programs, template, machine, True)
@@ -49,6 +51,7 @@ def printed(
         return Printed(b"", script.exit_code, "StartError", 0.0)
     args = tuple(str(word) for word in template["spec"]["containers"][0].get("args") or [])
     here = _container(machine, card, args)
+    here = replace(here, driver=driver) if driver else here
     text = varied(recordings.text(*script.recording, machine, here), slower * max(0.9, rng.gauss(1.0, _SPREAD)))
     line_end = "\r\n" if machine.kind.windows else "\n"
     log = "".join(line + line_end for line in text.splitlines()).encode()

@@ -5,17 +5,33 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from accounts.local import local_admin
+from audit.actions import Kind
+from audit.who import Who, acting
 from fleetsim import Fleet, Program
-from gpudash.demo_past import allocations, campaigns, findings, watched
+from gpudash.demo_past import (
+    allocations,
+    campaigns,
+    failures,
+    findings,
+    groups,
+    notifications,
+    out_of_service,
+    policies,
+    reported,
+    watched,
+)
 from gpudash.demo_past.clock import DAYS, Times, utc
 from gpudash.demo_past.runs import Runs
-from gpudash.demo_past.seats import Seat, Uses, seats
+from gpudash.demo_past.seats import Seat, seats
+from gpudash.demo_past.started import start
+from gpudash.demo_past.upgrade import Upgrade
 from gpudash.demo_past.usage import Usage
 from inventory.charges.days import write_day
 from inventory.charges.now import look_over
@@ -36,9 +52,15 @@ _LOOK_S = 0.5
 
 
 class Past:
-    """Of one fleet. Made before the fleet lives; written once. pause_s: between two transactions."""
+    """Of one fleet. Made before the fleet lives; written once. days: 0: none. pause_s: between two transactions.
 
-    def __init__(self, fleet: Fleet, programs: Sequence[Program], days: int = DAYS, pause_s: float = PAUSE_S) -> None:
+    receiver: address of the demo's own receiver of messages; "" for none.
+    """
+
+    def __init__(
+        self, fleet: Fleet, programs: Sequence[Program], days: int = DAYS, pause_s: float = PAUSE_S, receiver: str = ""
+    ) -> None:
+        self._receiver = receiver
         self.seed, self.programs = fleet.world.seed, programs
         self.times, self._pause_s = Times(fleet.now, days), pause_s
         machines, cards = [], 0
@@ -48,13 +70,17 @@ class Past:
                 machines.append(machine)
         self.whole = len(machines) == len(fleet.world.machines)
         self.nodes = len(machines)
-        self._uses: Uses = fleet.uses(self.times.since, machines)
+        uses = fleet.uses(self.times.first if self.whole else self.times.since, machines) if days else []
+        self.upgrade = Upgrade(uses, self.times)
+        self._uses = self.upgrade.emptied(uses)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
     def words(self) -> str:
         """What will be written, in a line."""
+        if not self.times.days:
+            return "No history."
         what = f"Writing {self.times.days} d of history in the background"
         return (
             f"{what}."
@@ -62,9 +88,9 @@ class Past:
             else f"{what}, for the first {self.nodes} nodes only, without pools and namespaces."
         )
 
-    def begin(self, cluster: Cluster, say: Callable[[str], None]) -> None:
-        """Write it in a thread. say: told when it is done."""
-        self._thread = threading.Thread(target=self._run, args=(cluster, say), name="demo-past", daemon=True)
+    def begin(self, cluster: Cluster) -> None:
+        """In a thread, as soon as the mirror is in step: start what starts with the demo, and write the past. The log says when."""
+        self._thread = threading.Thread(target=self._run, args=(cluster,), name="demo-past", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -73,23 +99,25 @@ class Past:
         if self._thread is not None:
             self._thread.join(timeout=5)
 
-    def _run(self, cluster: Cluster, say: Callable[[str], None]) -> None:
+    def _run(self, cluster: Cluster) -> None:
         try:
             if self._wait(lambda: _in_step(cluster), PATIENCE_S):
+                start(cluster, self._receiver)
+                if not self.times.days:
+                    return
                 self._wait(_Rounds(cluster).done, MEASURED_S)
                 began = time.monotonic()
                 told = self.write(cluster)
+                with acting(Who(name=local_admin().get_username(), kind=Kind.COMMAND.value, via="command")):
+                    out_of_service.make(cluster, local_admin())
                 if not self._stopping.is_set():
-                    told = f"The history is complete: {told} ({time.monotonic() - began:.0f} s)."
-                    logger.info(told)
-                    say(told)
+                    logger.info("The history is complete: %s (%.0f s).", told, time.monotonic() - began)
             elif not self._stopping.is_set():
                 logger.warning("the history of the demo is not written: not in sync after %.0f s", PATIENCE_S)
         except _Stopped:
             logger.info("the history of the demo is incomplete: the demo ended")
         except Exception:
             logger.exception("the history of the demo is incomplete")
-            say("The history is incomplete; see the log.")
         finally:
             connection.close()
 
@@ -105,19 +133,21 @@ class Past:
             raise _Stopped
 
     def write(self, cluster: Cluster) -> str:
-        """All of it, in this thread; what there is of it, in words. Newest first, but runs, which are compared with those before."""
-        look_over(cluster.pk, database_now())
+        """All of it, in this thread; what there is of it, in words. Newest first, but runs: they are compared with those before."""
         found = seats(cluster, self._uses)
         held = self._allocations(cluster, found)
         usage = Usage(cluster, found, self.times, sums=self.whole)
         days = list(usage.days())
-        days_of = sum(usage.write_day(day, self._breathe) for day in days[:2])
+        days_of = self._days(usage, days[:2])
         usage.write_minutes(self._breathe)
-        watched.write(cluster, found, self.times, usage.silent)
+        failures.write(cluster)
+        watched.write(cluster, found, self.times)
         wrong = self._findings(cluster, found)
-        days_of += sum(usage.write_day(day, self._breathe) for day in days[2:])
+        notifications.write(cluster, self.times, self._breathe)
+        self.upgrade.write(cluster)
         runs, many = self._runs(cluster, found)
-        self._charges(cluster)
+        days_of += self._days(usage, days[2:])
+        look_over(cluster.pk, database_now())
         return (
             f"{self.times.days} days with {held} allocations, {days_of} days of cards and totals, {wrong} "
             f"findings, {runs} runs and {many} campaigns"
@@ -131,17 +161,17 @@ class Past:
             self._breathe()
         # They were there when they were held, or could have been.
         Card.objects.filter(cluster=cluster, pk__in={seat.card.pk for seat in found if seat.card is not None}).update(
-            first_seen_at=utc(self.times.since)
+            first_seen_at=utc(self.times.first if self.whole else self.times.since)
         )
         return len(rows)
 
-    def _charges(self, cluster: Cluster) -> None:
-        """What was held on each day, which may have been summed before it was all there."""
-        now, day = database_now(), utc(self.times.since).date()
-        while day <= now.date():
-            write_day(cluster.pk, day, now)
-            day += timedelta(days=1)
-            self._breathe()
+    def _days(self, usage: Usage, days: Iterable[date]) -> int:
+        """The history of these days, and what is charged of them; how many rows of history."""
+        count = 0
+        for day in days:
+            count += usage.write_day(day, self._breathe)
+            write_day(usage.cluster.pk, day, database_now())
+        return count
 
     def _findings(self, cluster: Cluster, found: Sequence[Seat]) -> int:
         rows = findings.ended(cluster, found, self.times, self.seed)
@@ -150,11 +180,14 @@ class Past:
 
     def _runs(self, cluster: Cluster, found: Sequence[Seat]) -> tuple[int, int]:
         campaigns.forget()
-        runs, count = Runs(cluster, found, self.programs, self.times, self.seed), 0
+        runs, count = Runs(cluster, found, self.programs, self.upgrade, self.times, self.seed), 0
         for asked in runs.asked():
             count += runs.write(asked) is not None
             self._breathe()
+        count += groups.write(runs, self.times, self._breathe)
+        reported.write(cluster, local_admin(), self.times)
         made = [campaigns.write(one, runs, self.times, self._breathe) for one in campaigns.wanted()]
+        count += policies.Nights(cluster, runs, self.times).write(self._breathe)
         return count, sum(one is not None for one in made)
 
 

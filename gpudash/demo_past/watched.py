@@ -20,20 +20,16 @@ from runtime import bulk
 _NEAR_S, _STEP_S, _LONG_STEP_S = 6 * HOUR, MINUTE, 5 * MINUTE
 
 
-def write(cluster: Cluster, seats: Sequence[Seat], times: Times, silent: str) -> int:
-    """Cards that are measured now, without a gap since the last one of the past. silent: the node whose exporter was.
-
-    Returns how many.
-    """
+def write(cluster: Cluster, seats: Sequence[Seat], times: Times) -> int:
+    """Cards that are measured now, since the past began. Returns how many."""
     found = {seat.card.pk: seat for seat in seats if seat.card is not None}
     rows = []
     for usage in measured_now().filter(cluster=cluster, card_id__in=found, activity_ratio__isnull=False):
         seat = found[usage.card_id or 0]
-        since = times.watched_since(seat.node == silent)
         works = (usage.activity_ratio or 0.0) > IDLE_BELOW
         # Of one that works the last round is the last time.
-        seen = usage.active_at if works else _last(seat.use, since, times.until) or usage.active_at
-        rows.append((usage.pk, utc(since), seen))
+        seen = usage.active_at if works else _last(seat.use, times.since, times.until) or usage.active_at
+        rows.append((usage.pk, utc(times.since), seen))
     with transaction.atomic():
         bulk.update(CardUsage, ("id", "watched_since", "active_at"), rows)
     return len(rows)

@@ -2,7 +2,7 @@
 
 Pages and REST lists whose view says `shareable`. A page is rendered for nobody in particular; the name, the form token and the
 server's time are put in for each visitor. The role has been checked before; it is part of what is the same, as are language,
-theme and address. Refusals are never shared.
+time zone, theme and address. Refusals are never shared.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.html import escape
+from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from django_htmx.middleware import HtmxDetails
 
@@ -178,7 +179,8 @@ def _page(
     if len(get_messages(request)):
         return None
     who: Any = request
-    key = ("page", request.get_full_path(), get_language(), who.role.value, who.user.is_superuser, _theme(request))
+    told = (get_language(), get_current_timezone_name(), _theme(request))
+    key = ("page", request.get_full_path(), told, who.role.value, who.user.is_superuser)
 
     def compute() -> SharedPage:
         page = view(_for_anyone(request), *args, **kwargs)

@@ -8,7 +8,7 @@ Imported by the settings: knows nothing of Django.
 | --- | --- |
 | default | none |
 | watch | the watchers' of each cluster |
-| launch | the launcher's of each cluster |
+| launch | the launcher's of each cluster, and those that mark nodes |
 | usage | the tokens of Prometheus servers; the watchers', where exporters are read directly |
 """
 
@@ -21,9 +21,11 @@ TASKS = {
     "inventory.tasks.watch": WATCH,
     "inventory.tasks.check_cluster": WATCH,
     "inventory.tasks.check_launcher": LAUNCH,
+    "inventory.tasks.check_quarantine": LAUNCH,
     "inventory.tasks.launch_heartbeat": LAUNCH,
     "validations.tasks.launch": LAUNCH,
     "validations.tasks.reconcile": LAUNCH,
+    "quarantine.tasks.reconcile": LAUNCH,
     "inventory.tasks.collect": USAGE,
     "inventory.tasks.ask_past": USAGE,
     "inventory.tasks.usage_heartbeat": USAGE,

@@ -1,4 +1,5 @@
-"""A day of a cluster by namespace and owner: from cards, allocations, and what the history says of when the mirror was in step.
+"""A day of a cluster by namespace and owner: from cards, allocations, and the history, which says when the mirror was in step, and
+what of a namespace was idle or not used.
 
 The day that goes on is summed again and again; one that is over once more, and for good: what was learned late is in it.
 """
@@ -8,15 +9,22 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Max, Min, Q
 
-from inventory.charges.rule import Held, Parts, Piece, Span, add_node
-from inventory.history import packed
+from inventory.charges.hardware import labels_of
+from inventory.charges.prices import Hardware
+from inventory.charges.prices import packed as packed_hardware
+from inventory.charges.rates import rates
+from inventory.charges.rule import Held, Holder, Parts, Piece, Span, add_node
+from inventory.charges.used import Used, used_on
+from inventory.history import packed, recorder
 from inventory.history.moment import part_of
 from inventory.models import (
     Allocation,
@@ -26,6 +34,7 @@ from inventory.models import (
     HistoryDay,
     HistoryMinute,
     NamespaceDay,
+    NodeTotals,
     OwnerDay,
     Subject,
 )
@@ -34,13 +43,21 @@ from runtime.clock import database_now
 
 logger = logging.getLogger(__name__)
 
+#: Node → model → its cards.
+_Cards = dict[str, dict[str, list[Piece]]]
+
 #: Between two sums of the day that goes on; so many times as long as one took, where that is more.
-EVERY_S, APART = 50.0, 20
+EVERY_S, APART = 290.0, 20
 #: Seconds of one message that are given to days that are over.
 CLOSE_S = 20.0
 _DAY_S, _MINUTE_S = 86400, 60
 _MIB = packed.MIB
 _PARTS = ("total", "free", "unplaced", "unmetered", "unknown")
+_OF_NAMESPACE, _AMOUNTS = ("cluster_id", "day", "namespace"), ("card_us", "mib_s")
+#: Of a namespace's memory, by its column of the history.
+_WASTE = {"idle_mib_s": packed.IDLE, "unused_mib_s": packed.UNUSED}
+#: Of an owner's days that are over.
+_USED = ("idle_mib_s", "unused_mib_s", "asked_mib", "peak_mib", "samples")
 
 
 def look(now: datetime | None = None) -> int:
@@ -93,26 +110,50 @@ def write_day(cluster_id: int, day: date, now: datetime) -> int:
     known = known_spans(cluster_id, day, until)
     if not known and day == _day(now):
         return 0
-    parts = _sum(cluster_id, (int(begin.timestamp()), int(until.timestamp())), known)
+    whole = (int(begin.timestamp()), int(until.timestamp()))
+    cards, holds = _read(cluster_id, whole)
+    summed = _sum(cluster_id, cards, holds, known, whole)
+    parts = Parts()
+    for one in summed.values():
+        parts.add(one)
     figures: dict[str, Any] = {
         f"{name}_{unit}": getattr(parts, name)[place]
         for name in _PARTS
         for place, unit in enumerate(("card_us", "mib_s"))
     }
     figures |= {
+        f"{name}_by_hardware": packed_hardware((kind, *getattr(one, name)) for kind, one in summed.items())
+        for name in _PARTS[1:]
+    }
+    figures |= {
         "done": day < _day(now),
         "since": datetime.fromtimestamp(known[0][0], UTC) if known else None,
         "until": until,
     }
-    namespaces = {(cluster_id, day, name): tuple(amounts) for name, amounts in parts.namespaces.items()}
-    owners = {(cluster_id, day, *holder): tuple(amounts) for holder, amounts in parts.holders.items()}
+    wasted = waste(cluster_id, day)
+    spaces = _by_hardware({kind: one.namespaces for kind, one in summed.items()})
+    held = _by_hardware({kind: one.holders for kind, one in summed.items()})
+    namespaces = {
+        (cluster_id, day, name): (*amounts, *wasted.get(name, (None, None)), spaces[name])
+        for name, amounts in parts.namespaces.items()
+    }
+    used: dict[Holder, Used] = {}
+    if day < _day(now):
+        sizes = {card.id: card.memory for models in cards.values() for pieces in models.values() for card in pieces}
+        used = used_on(cluster_id, day, whole[0], sizes, holds, settings.IDLE_MINUTES * _MINUTE_S)
+    nothing = Used()
+    owners: dict[Any, tuple[int | str | None, ...]] = {
+        (cluster_id, day, *holder): (*amounts, *used.get(holder, nothing).columns, held[holder])
+        for holder, amounts in parts.holders.items()
+    }
     with transaction.atomic():
         # Two who do it at once write one after the other; watchers go on writing rows of the cluster.
         locked = Cluster.objects.select_for_update(no_key=True).filter(pk=cluster_id)
         if not locked.exists() or ChargeDay.objects.filter(cluster_id=cluster_id, day=day, until__gt=until).exists():
             return 0
-        _replace(NamespaceDay, ("cluster_id", "day", "namespace"), cluster_id, day, namespaces)
-        _replace(OwnerDay, ("cluster_id", "day", "namespace", "owner_kind", "owner_name"), cluster_id, day, owners)
+        _replace(NamespaceDay, cluster_id, day, _OF_NAMESPACE, (*_AMOUNTS, *_WASTE, "by_hardware"), namespaces)
+        of_owner = (*_OF_NAMESPACE, "owner_kind", "owner_name")
+        _replace(OwnerDay, cluster_id, day, of_owner, (*_AMOUNTS, *_USED, "by_hardware"), owners)
         # Last, since writing is a part of what it took.
         figures["took_s"] = time.monotonic() - began
         ChargeDay.objects.update_or_create(cluster_id=cluster_id, day=day, defaults=figures)
@@ -121,31 +162,33 @@ def write_day(cluster_id: int, day: date, now: datetime) -> int:
 
 def _replace(
     model: type[NamespaceDay] | type[OwnerDay],
-    key: tuple[str, ...],
     cluster_id: int,
     day: date,
-    made: dict[tuple[Any, ...], tuple[int, ...]],
+    key: tuple[str, ...],
+    figures: tuple[str, ...],
+    made: Mapping[Any, tuple[int | str | None, ...]],
 ) -> None:
     """The rows of a day become these: those that changed are written, those of nobody go. key: the columns of the keys of `made`."""
-    rows = model.objects.filter(cluster_id=cluster_id, day=day).values_list("id", *key, "card_us", "mib_s")
-    stored = {tuple(row[1:-2]): (row[0], row[-2:]) for row in rows.iterator(5000)}
+    rows = model.objects.filter(cluster_id=cluster_id, day=day).values_list("id", *key, *figures)
+    stored = {tuple(row[1 : -len(figures)]): (row[0], row[-len(figures) :]) for row in rows.iterator(5000)}
     gone = [pk for one, (pk, _) in stored.items() if one not in made]
     for start in range(0, len(gone), bulk.BATCH):
         model.objects.filter(pk__in=gone[start : start + bulk.BATCH]).delete()
     changed = [(*one, *amounts) for one, amounts in made.items() if one not in stored or stored[one][1] != amounts]
-    bulk.upsert(model, (*key, "card_us", "mib_s"), changed, key)
+    bulk.upsert(model, (*key, *figures), changed, key)
 
 
-def _sum(cluster_id: int, whole: Span, known: list[Span]) -> Parts:
-    """Three queries."""
+def _read(cluster_id: int, whole: Span) -> tuple[_Cards, dict[str, list[Held]]]:
+    """Cards by node and model, and allocations by node. Three queries."""
     begin, end = (datetime.fromtimestamp(moment, UTC) for moment in whole)
-    cards: dict[str, list[Piece]] = defaultdict(list)
+    cards: _Cards = defaultdict(lambda: defaultdict(list))
     there = Card.objects.filter(
         Q(removed_at=None) | Q(removed_at__gt=begin), cluster_id=cluster_id, first_seen_at__lt=end
     )
-    columns = ("id", "node_name", "memory_total_bytes", "shares", "first_seen_at", "removed_at")
-    for pk, node, memory, shares, since, gone in there.values_list(*columns).iterator(5000):
-        cards[node].append(Piece(pk, (memory or 0) // _MIB, shares or None, _second(since), gone and _second(gone)))
+    columns = ("id", "node_name", "model", "memory_total_bytes", "shares", "first_seen_at", "removed_at")
+    for pk, node, model, memory, shares, since, gone in there.values_list(*columns).iterator(5000):
+        span = (_second(since), gone and _second(gone))
+        cards[node][model].append(Piece(pk, (memory or 0) // _MIB, shares or None, *span))
     holds: dict[str, list[Held]] = defaultdict(list)
     began = Allocation.objects.filter(cluster_id=cluster_id, started_at__lt=end).order_by()
     names = (
@@ -166,12 +209,59 @@ def _sum(cluster_id: int, whole: Span, known: list[Span]) -> Parts:
             5000
         ):
             size = None if memory is None else memory // _MIB
-            span = (_second(since), None if gone is None else _second(gone))
-            holds[node].append(Held(name, pod, card, mode, quantity, size, *span, *owner))
-    parts = Parts()
-    for node, own in cards.items():
-        add_node(parts, own, holds.get(node, ()), known, whole)
-    return parts
+            ends = None if gone is None else _second(gone)
+            holds[node].append(Held(name, pod, card, mode, quantity, size, _second(since), ends, *owner))
+    return cards, holds
+
+
+def _sum(
+    cluster_id: int, cards: _Cards, holds: Mapping[str, list[Held]], known: list[Span], whole: Span
+) -> dict[Hardware, Parts]:
+    """By hardware. One query; two more while there are prices by label."""
+    found: dict[Hardware, Parts] = defaultdict(Parts)
+    pools = dict(NodeTotals.objects.filter(cluster_id=cluster_id).values_list("node_name", "pool"))
+    labels = labels_of(cluster_id, rates().label_keys)
+    for node, models in cards.items():
+        own = holds.get(node, [])
+        if len(models) > 1 and any(one.card is None for one in own):
+            # Which of its models they are on is unknown.
+            models = {"": [card for pieces in models.values() for card in pieces]}
+        for model, pieces in models.items():
+            ids = {card.id for card in pieces}
+            mine = [one for one in own if one.card is None or one.card in ids]
+            hardware = Hardware(pools.get(node, ""), model, labels.get((cluster_id, node), ()))
+            add_node(found[hardware], pieces, mine, known, whole)
+    return found
+
+
+def _by_hardware(summed: Mapping[Hardware, Mapping[Any, Sequence[int]]]) -> dict[Any, str]:
+    """Namespace or owner with an allocation → its amounts by hardware."""
+    found: dict[Any, list[tuple[Hardware, int, int]]] = defaultdict(list)
+    for hardware, holders in summed.items():
+        for holder, (cards, memory) in holders.items():
+            found[holder].append((hardware, cards, memory))
+    return {holder: packed_hardware(parts) for holder, parts in found.items()}
+
+
+def waste(cluster_id: int, day: date) -> dict[str, tuple[int | None, ...]]:
+    """Namespace → MiB-seconds of the day in the order of `_WASTE`: from its history, folded or not. None: not collected."""
+    of_namespaces = {"cluster_id": cluster_id, "subject": Subject.NAMESPACE}
+    begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    found: dict[str, list[dict[str, packed.Values]]] = defaultdict(list)
+    for name, data in HistoryDay.objects.filter(**of_namespaces, day=day).values_list("key", "data").iterator(500):
+        found[name].append(recorder.day_of(data))
+    minutes = HistoryMinute.objects.filter(
+        **of_namespaces, folded=False, at__gte=begin, at__lt=begin + timedelta(days=1)
+    ).order_by("at")
+    for _hour, rows in groupby(minutes.values_list("at", "data").iterator(500), lambda row: row[0].hour):
+        for name, slots in recorder.slots_of(rows).items():
+            found[name].append(slots)
+    return {name: tuple(_seconds(parts, column) for column in _WASTE.values()) for name, parts in found.items()}
+
+
+def _seconds(parts: list[dict[str, packed.Values]], column: str) -> int | None:
+    known = [value for part in parts for value in part.get(column, ()) if value is not None]
+    return sum(known) * packed.SLOT_S if known else None
 
 
 def known_spans(cluster_id: int, day: date, until: datetime) -> list[Span]:

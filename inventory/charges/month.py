@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +10,8 @@ from typing import Any
 import msgspec
 from django.db.models import CharField, F, Max, Min, QuerySet, Sum, Value
 
+from inventory.charges.costs import Costs
+from inventory.charges.exact import Amount, amounts_of, in_units
 from inventory.models import ChargeDay, Cluster, NamespaceDay, OwnerDay
 from inventory.models.charges import By
 from runtime.scope import current
@@ -45,6 +46,8 @@ _TRIES = 3
 class ChargeRow(msgspec.Struct, frozen=True):
     """kind: "namespace", OWNER or NO_OWNER, else one of the parts that none of them held. Hours have three decimals, shares are %
     with two.
+
+    costs: by currency, with two decimals. cost_complete: all of it has a price.
     """
 
     kind: str
@@ -55,12 +58,19 @@ class ChargeRow(msgspec.Struct, frozen=True):
     memory_share: Decimal
     owner_kind: str = ""
     owner: str = ""
+    costs: dict[str, Decimal] = {}
+    cost_complete: bool = False
+
+    @property
+    def amounts(self) -> list[Amount]:
+        return amounts_of(self.costs)
 
 
 class Charge(msgspec.Struct, frozen=True):
     """since: from when on something is recorded; None: nothing is. until: summed until then. rows: the largest first.
 
-    owners_since: the first day of the month of which owners are known; None: of none, or it is by namespace.
+    owners_since: the first day of the month of which owners are known; None: of none, or it is by namespace. priced: there are
+    prices. costs: of all rows; cost_complete: all of them have a price.
     """
 
     cluster: str
@@ -72,6 +82,13 @@ class Charge(msgspec.Struct, frozen=True):
     memory_hours: Decimal
     by: By = By.NAMESPACE
     owners_since: date | None = None
+    costs: dict[str, Decimal] = {}
+    cost_complete: bool = False
+    priced: bool = False
+
+    @property
+    def amounts(self) -> list[Amount]:
+        return amounts_of(self.costs)
 
 
 def month_of(day: date) -> str:
@@ -94,8 +111,9 @@ def month_before(first: date) -> date:
 
 
 def charge(cluster: Cluster, first: date, by: By = By.NAMESPACE) -> Charge:
-    """Three queries. first: of the month. What the scope does not let see stands in one row, and so does what was held on days of
-    which the owners are not recorded.
+    """Four queries, and three more where there are prices. first: of the month.
+
+    Allocations outside the scope are one row; so are those of days whose owners are not recorded.
     """
     since = ChargeDay.objects.filter(cluster=cluster).aggregate(since=Min("since"))["since"]
     whole_scope = current().sees_whole(cluster.pk)
@@ -109,14 +127,32 @@ def charge(cluster: Cluster, first: date, by: By = By.NAMESPACE) -> Charge:
     if not whole_scope:
         special.insert(0, (OTHERS, "", "", "", *rest))
     told = _told(cluster, first, since, until, [*named, *special], whole)
-    return msgspec.structs.replace(told, by=by, owners_since=owners_since)
+    costs = Costs()
+    span = first, next_month(first) - timedelta(days=1)
+    costs.read(cluster.pk, span, by, _SPECIAL, (OTHERS, "", "", ""), (NOT_RECORDED, "", "", ""))
+    return _with_costs(msgspec.structs.replace(told, by=by, owners_since=owners_since), costs)
+
+
+def _with_costs(told: Charge, costs: Costs) -> Charge:
+    keys = [(row.kind, row.namespace, row.owner_kind, row.owner) for row in told.rows]
+    amounts, total = costs.told(keys)
+    rows = [
+        msgspec.structs.replace(row, costs=amount, cost_complete=costs.complete(key))
+        for row, key, amount in zip(told.rows, keys, amounts, strict=True)
+    ]
+    complete = costs.priced and all(row.cost_complete for row in rows)
+    return msgspec.structs.replace(told, rows=rows, costs=total, cost_complete=complete, priced=costs.priced)
+
+
+def _span(cluster: Cluster, first: date) -> dict[str, Any]:
+    return {"cluster": cluster, "day__gte": first, "day__lt": next_month(first)}
 
 
 def _read(
     cluster: Cluster, first: date, by: By
 ) -> tuple[list[_Row], list[_Row], tuple[int, int], datetime | None, date | None]:
     """Rows of namespaces or owners that are seen, the others, the whole, until when that is, and from when owners are known."""
-    span = {"cluster": cluster, "day__gte": first, "day__lt": next_month(first)}
+    span = _span(cluster, first)
     sums = ChargeDay.objects.filter(**span).aggregate(until=Max("until"), **{name: Sum(name) for name in _AMOUNTS})
     special: list[_Row] = [
         (kind, "", "", "", int(sums[f"{name}_card_us"] or 0), int(sums[f"{name}_mib_s"] or 0))
@@ -174,23 +210,14 @@ def _told(
     card_shares, _ = in_units([card * 10_000 for card, _ in amounts], whole[0] * 10_000, whole[0] or 1, 1)
     memory_shares, _ = in_units([size * 10_000 for _, size in amounts], whole[1] * 10_000, whole[1] or 1, 1)
     made = [
-        ChargeRow(kind, space, _decimal(card, 3), _decimal(part, 2), _decimal(size, 3), _decimal(share, 2), *owner)
-        for (kind, space, *owner, _, _), card, part, size, share in zip(
+        ChargeRow(
+            kind, space, _decimal(card, 3), _decimal(part, 2), _decimal(size, 3), _decimal(share, 2), owner_kind, owner
+        )
+        for (kind, space, owner_kind, owner, _, _), card, part, size, share in zip(
             rows, cards, card_shares, memory, memory_shares, strict=True
         )
     ]
     return Charge(cluster.name, month_of(first), since, until, made, _decimal(card_total, 3), _decimal(memory_total, 3))
-
-
-def in_units(amounts: Sequence[int], whole: int, unit: int, per: int) -> tuple[list[int], int]:
-    """Amounts and their sum in whole multiples of unit ÷ per, so that they still add up: the largest remainders are rounded up."""
-    total = (2 * whole * per + unit) // (2 * unit)
-    made = [amount * per // unit for amount in amounts]
-    by_remainder = sorted(range(len(amounts)), key=lambda place: (-(amounts[place] * per % unit), place))
-    missing = total - sum(made)
-    for place in by_remainder[: max(0, missing)]:
-        made[place] += 1
-    return made, total
 
 
 def _decimal(amount: int, places: int) -> Decimal:

@@ -6,26 +6,32 @@ Rows that did not change are not written.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 from django.db import transaction
+from django.db.models import Sum
 
 from inventory.history import packed
 from inventory.idle.allocations import idle_now, looks_now
-from inventory.models import Allocation, Card, Cluster, HistoryMinute, NamespaceAllocation, Subject
+from inventory.models import Allocation, Card, Cluster, HistoryMinute, NamespaceAllocation, NamespaceDay, Subject
 from inventory.models.charges import By
 from runtime import bulk
 from runtime.clock import UnixTime, database_now
 from stacks.engine import base
 
+#: Days of waste that are summed, with today.
+WEEK = 7
+_NOT_COLLECTED = (None, None)
 #: Used memory of a minute that is older says nothing of now.
 _MEASURED = timedelta(minutes=4)
 _KEY = ("by", "namespace", "owner_kind", "owner_name")
 _FIGURES = (
     *("pods", "allocations", "unmetered", "memory_bytes", "cards_whole", "shares", "cards_shared", "cards"),
-    *("idle_bytes", "idle_cards", "idle_since", "oldest_pod", "oldest_since", "memory_used_bytes"),
+    *("idle_bytes", "idle_cards", "idle_since", "oldest_pod", "oldest_since"),
+    *("memory_used_bytes", "idle_week_byte_seconds", "unused_week_byte_seconds"),
 )
 _COLUMNS = (
     *("id", "namespace", "owner_kind", "owner_name", "pod", "pod_uid", "card_id", "mode", "quantity", "memory_bytes"),
@@ -50,7 +56,7 @@ class _Group(msgspec.Struct):
     idle_since: datetime | None = None
     oldest: tuple[float, str] | None = None
 
-    def figures(self, looked: bool, used: int | None) -> tuple[Any, ...]:
+    def figures(self, looked: bool, used: int | None, week: Sequence[float | None]) -> tuple[Any, ...]:
         """In the order of `_FIGURES`."""
         whole, shared = len(self.full) + self.counted, round(self.shared, 4)
         idle = (self.idle, round(self.idle_cards, 4), self.idle_since) if looked else (None, None, None)
@@ -65,7 +71,7 @@ class _Group(msgspec.Struct):
             shared,
             whole + shared,
         )
-        return (*mine, *idle, self.oldest[1], datetime.fromtimestamp(self.oldest[0], UTC), used)
+        return (*mine, *idle, self.oldest[1], datetime.fromtimestamp(self.oldest[0], UTC), used, *week)
 
 
 def look(now: datetime | None = None) -> int:
@@ -75,12 +81,14 @@ def look(now: datetime | None = None) -> int:
 
 
 def look_over(cluster_id: int, now: datetime) -> int:
-    """What is held in one cluster: six queries, and the rows that changed."""
+    """What is held in one cluster: seven queries, and the rows that changed."""
     groups = _groups(cluster_id)
     looked = looks_now().filter(cluster_id=cluster_id).exists()
-    used = _used(cluster_id, now)
+    used, week = _used(cluster_id, now), _week(cluster_id, now)
     made = {
-        key: group.figures(looked, used.get(key[1]) if key[0] == By.NAMESPACE else None)
+        key: group.figures(looked, used.get(key[1]), week.get(key[1], _NOT_COLLECTED))
+        if key[0] == By.NAMESPACE
+        else group.figures(looked, None, _NOT_COLLECTED)
         for key, group in groups.items()
     }
     with transaction.atomic():
@@ -147,6 +155,16 @@ def _add(
         group.idle += idle[0]
         group.idle_cards += idle[1]
         group.idle_since = min(group.idle_since or idle[2], idle[2])
+
+
+def _week(cluster_id: int, now: datetime) -> dict[str, tuple[float | None, ...]]:
+    """Namespace → byte-seconds of the last seven days: idle, not used."""
+    first = now.astimezone(UTC).date() - timedelta(days=WEEK - 1)
+    rows = NamespaceDay.objects.filter(cluster_id=cluster_id, day__gte=first).order_by().values_list("namespace")
+    return {
+        name: tuple(None if amount is None else float(amount * packed.MIB) for amount in amounts)
+        for name, *amounts in rows.annotate(Sum("idle_mib_s"), Sum("unused_mib_s"))
+    }
 
 
 def _used(cluster_id: int, now: datetime) -> dict[str, int]:

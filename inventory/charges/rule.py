@@ -67,6 +67,17 @@ class Parts:
         self.unmetered, self.unknown = [0, 0], [0, 0]
         self.holders: dict[Holder, list[int]] = defaultdict(lambda: [0, 0])
 
+    def add(self, other: Parts) -> None:
+        """What was summed of other nodes."""
+        for name in ("total", "free", "unplaced", "unmetered", "unknown"):
+            mine, its = getattr(self, name), getattr(other, name)
+            mine[0] += its[0]
+            mine[1] += its[1]
+        for holder, amounts in other.holders.items():
+            mine = self.holders[holder]
+            mine[0] += amounts[0]
+            mine[1] += amounts[1]
+
     @property
     def namespaces(self) -> dict[str, list[int]]:
         """Of all owners in each."""

@@ -17,7 +17,7 @@ from exporters import FORMATS, recognise
 from exporters.engine.answers import read_answer, read_names
 from exporters.engine.context import Context
 from exporters.engine.format import Format, Found
-from exporters.engine.problems import Problem, Told
+from exporters.engine.problems import Problem, ProblemCounts
 from exporters.engine.readings import Report
 from exporters.engine.samples import NOT_LOOKED, Labels, LabelSets, Sample
 from inventory.collect.body import Body
@@ -51,7 +51,7 @@ def ask(client: Prometheus, matchers: str, context: Context, alive: Callable[[],
 
     An error ends the round, except where one metric alone is refused: then the rest is read, and `missing` names it.
     """
-    told = Told()
+    told = ProblemCounts()
     made = Round(at=0.0)
     asker = _Asker(client, matchers, made, told, alive)
     present = asker.names()
@@ -69,7 +69,9 @@ def ask(client: Prometheus, matchers: str, context: Context, alive: Callable[[],
 class _Asker:
     """The questions of one round."""
 
-    def __init__(self, client: Prometheus, matchers: str, made: Round, told: Told, alive: Callable[[], None]) -> None:
+    def __init__(
+        self, client: Prometheus, matchers: str, made: Round, told: ProblemCounts, alive: Callable[[], None]
+    ) -> None:
         self._client, self._matchers, self._made, self._told, self._alive = client, matchers, made, told, alive
 
     def names(self) -> frozenset[str]:

@@ -19,12 +19,13 @@ from exporters import FORMATS, recognise
 from exporters.engine.context import Context
 from exporters.engine.format import Format, Found
 from exporters.engine.pages import announced_names, page_names, read_page
-from exporters.engine.problems import Told
+from exporters.engine.problems import ProblemCounts
 from exporters.engine.readings import Report
 from inventory.collect.ask import Round
 from inventory.collect.errors import AWAY, BUSY, REFUSED, STRANGE, TOO_LARGE, SourceError
 from kube.bodies import MAX_PAGE
 from kube.client import ApiError, Client
+from kube.decoders import decoder
 from wording.said import cut, of_error, sentence
 
 #: Nodes whose exporters are read. A larger cluster has a Prometheus; its API server has better to do.
@@ -78,7 +79,7 @@ class _Pods(msgspec.Struct):
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
 
 
-_pods = msgspec.json.Decoder(_Pods)
+_pods = decoder(_Pods)
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -109,7 +110,7 @@ def read(client: Client, context: Context, alive: Callable[[], None] = lambda: N
     made = Round(at=time.time())
     failures: dict[int, SourceError] = {}
     taken: dict[int, list[tuple[Found, Report]]] = {}
-    problems = Told()
+    problems = ProblemCounts()
     for place, answer in _answers(client, pages):
         alive()
         if isinstance(answer, SourceError):
@@ -227,7 +228,9 @@ def _refused(error: ApiError, what: str) -> SourceError:
     return SourceError(kind, cut(of_error(error), 500), error.retry_after_s)
 
 
-def _reports(made: Round, page: Page, body: bytes, context: Context, problems: Told) -> list[tuple[Found, Report]]:
+def _reports(
+    made: Round, page: Page, body: bytes, context: Context, problems: ProblemCounts
+) -> list[tuple[Found, Report]]:
     """Read one page; its samples are counted in the round."""
     own = msgspec.structs.replace(context, now=made.at, node=page.node, version=page.version)
     names = page_names(body)

@@ -21,12 +21,13 @@ from exporters.engine.answers import read_answer
 from exporters.engine.context import Context
 from exporters.engine.format import Format, Found, Gauge
 from exporters.engine.identity import normal_uuid
-from exporters.engine.problems import Told
+from exporters.engine.problems import ProblemCounts
 from exporters.engine.samples import Sample
 from inventory.collect.errors import STRANGE
 from inventory.collect.prometheus import Prometheus, PrometheusError
 from inventory.history import packed
 from inventory.history.packed import MIB, Values
+from kube.decoders import decoder
 from wording.said import sentence
 
 #: A node has some 16 cards; of more the chart is gpudash's own.
@@ -64,7 +65,7 @@ class _Answer(msgspec.Struct):
     data: _Matrix | None = None
 
 
-_matrix = msgspec.json.Decoder(_Answer)
+_matrix = decoder(_Answer)
 
 
 def ask_past(
@@ -105,7 +106,7 @@ def _found(
         prefix = "([a-zA-Z0-9_:]+_)?" if any(known.prefixed for known in mine) else ""
         names = "|".join(sorted({name for known in mine for name in _names(known)}))
         chosen = f'{{__name__=~"{prefix}({names})",{_of(label, uuids)}{_more(matchers)}}}'
-        answer = read_answer(client.query(f"count by (__name__) ({chosen})"), Told())
+        answer = read_answer(client.query(f"count by (__name__) ({chosen})"), ProblemCounts())
         if answer.error:
             raise PrometheusError(STRANGE, answer.error)
         for found in recognise(sample.name for sample in answer.samples):

@@ -19,6 +19,7 @@ import urllib3
 from inventory.collect.body import Body, Damaged, TooLong
 from inventory.collect.errors import AWAY, BUSY, QUESTION, REFUSED, STRANGE, TOO_LARGE, SourceError
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
+from kube.decoders import decoder
 from kube.errors import plain
 from wording.said import sentence
 
@@ -297,7 +298,7 @@ class Prometheus:
 def _said(body: bytes) -> str:
     """What Prometheus says of a refusal, as one line; "" when the body is not its."""
     try:
-        refusal = msgspec.json.decode(body, type=_Refusal)
+        refusal = decoder(_Refusal).decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return ""
     return " ".join(f"{refusal.errorType} {refusal.error}".split())[:300]

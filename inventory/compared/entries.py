@@ -85,7 +85,7 @@ FINDINGS = {
             "gpudash did not read the exporters of the cluster for more than 5 min, or they report no card of it."
         ),
         gettext_noop(
-            "Read the reason. Run `manage.py cluster check NAME` on the host of the usage worker to list the exporters."
+            "Read the reason. Run `gpudash cluster check NAME` on the host of the usage worker to list the exporters."
         ),
     ),
 }

@@ -75,7 +75,7 @@ def not_read(source: Source) -> dict[Key, Claim]:
             overdue_since=moment(source.overdue_since),
             last=last,
         )
-        action = sentence("Start a usage worker: `celery -A gpudash worker -Q usage -P threads`.")
+        action = sentence("Start a usage worker: `gpudash worker usage`.")
         return {key: Claim(key, what, action, exact=f"overdue {last}", wait_s=PATIENCE_S, since=source.overdue_since)}
     if source.trouble_since is not None:
         what = sentence("Cannot read the exporters of this cluster: {reason}.{last}", reason=source.reason, last=last)
@@ -96,4 +96,4 @@ def not_read(source: Source) -> dict[Key, Claim]:
     }
 
 
-_CHECK = sentence("Run `manage.py cluster check NAME` on the host of the usage worker to list the exporters.")
+_CHECK = sentence("Run `gpudash cluster check NAME` on the host of the usage worker to list the exporters.")

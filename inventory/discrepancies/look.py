@@ -15,6 +15,7 @@ import msgspec
 from django.db import transaction
 from django.db.models import QuerySet
 
+from inventory import stated
 from inventory.catalogue import CATALOGUE
 from inventory.compared import entries, of_cluster, rules, steady
 from inventory.compared.rules import Claim, Key
@@ -227,7 +228,7 @@ def _write_findings(cluster_id: int, states: Mapping[Key, State], now: datetime)
                 "pod": "",
                 "ended_at": None,
             }
-            made = {"severity": CATALOGUE[code].severity, "text": text, "wording": stored(text), "first_seen_at": now}
+            made = {"severity": CATALOGUE[code].severity, "first_seen_at": now} | stated.columns(text)
             Finding.objects.get_or_create(**where, defaults=made)
         elif (rows[code].text, rows[code].wording) != (text, stored(text)):
-            Finding.objects.filter(pk=rows[code].pk).update(text=text, wording=stored(text))
+            Finding.objects.filter(pk=rows[code].pk).update(**stated.columns(text))

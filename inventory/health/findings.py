@@ -1,17 +1,15 @@
-"""Findings of health: one code for each class of what statements say, with who says it, since when and what to do. Pure."""
+"""Findings of health: one for each fact of a card or node, with its sources, since when and what to do. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from exporters import conditions, xid
-from inventory.health import of_plugins, signs
-from inventory.health.of_conditions import UNKNOWN_TELLER
+from inventory.health.facts import fact_of, of_cards
 from inventory.health.words import action_words, source_words
-from stacks.engine.base import DEGRADED, ERROR, INFO, UNHEALTHY, WARNING, Finding, Told
+from stacks.dra.health_reports import TAINTED
+from stacks.engine.base import ERROR, INFO, WARNING, Finding, HealthReport
 from stacks.engine.stack import Entry
-from stacks.engine.told import REGISTER_UNHEALTHY
 from wording.said import gettext_noop, known, sentence, series
 
 FINDINGS = {
@@ -65,15 +63,13 @@ FINDINGS = {
     "card-throttled": Entry(
         gettext_noop("Card throttled"),
         WARNING,
-        gettext_noop(
-            "Heat, the power brake or the hardware lowers the clocks of the card. Workloads on it run slower."
-        ),
+        gettext_noop("The power brake or the hardware lowers the clocks of the card. Workloads on it run slower."),
         gettext_noop("Check cooling and power supply of the machine."),
     ),
     "card-hot": Entry(
         gettext_noop("Card overheating"),
         WARNING,
-        gettext_noop("The card is at or close to its slowdown temperature."),
+        gettext_noop("The card is at or close to its slowdown temperature, or heat lowers its clocks."),
         gettext_noop("Check the cooling of the machine."),
     ),
     "exporter-check": Entry(
@@ -103,64 +99,52 @@ FINDINGS = {
         gettext_noop("Follow the message of the condition. It names the health check."),
     ),
 }
-_CLASSES = {
-    signs.ECC: "ecc-uncorrected",
-    signs.RETIRED: "row-remap-failed",
-    signs.REMAP_FAILED: "row-remap-failed",
-    signs.SRAM: "row-remap-failed",
-    signs.RETIRED_PENDING: "row-remap-pending",
-    signs.REMAP_PENDING: "row-remap-pending",
-    signs.RECOVERY: "recovery-asked",
-    signs.HOT: "card-hot",
-    "throttled-heat": "card-throttled",
-    "throttled-power": "card-throttled",
-    "throttled-hardware": "card-throttled",
-    "watch-fail": "exporter-check",
-    "watch-warn": "exporter-check",
-    REGISTER_UNHEALTHY: "card-unhealthy",
-}
-_TELLERS = frozenset((*conditions.TELLERS, UNKNOWN_TELLER)) - {""}
 _SEVERITIES = (ERROR, WARNING, INFO)
-#: Statements that one finding tells; the card's page has all.
+#: Findings of stacks about a card → the code of the finding of health that states the same fact.
+_SAME_FACT = {
+    "chip-fault": "card-unhealthy",
+    "capacity-not-allocatable": "card-unhealthy",
+    TAINTED: "xid-hardware",
+}
+#: Reports in the text of one finding; the page of the card has all.
 _MOST = 8
 
 
-def findings(cards: Mapping[str, Iterable[Told]], node: Iterable[Told]) -> list[Finding]:
-    """By code and card. What the stacks have findings of already (taints, devices, capacity) is left out."""
-    found: dict[tuple[str, str | None], list[tuple[str, Told]]] = {}
+def with_findings(
+    of_stacks: Iterable[Finding], cards: Mapping[str, Sequence[HealthReport]], node: Iterable[HealthReport]
+) -> tuple[Finding, ...]:
+    """The findings of the stacks, and those of the reports, by code and card: one finding per fact.
+
+    What a stack states of a card that reports state too becomes part of their finding: its text follows theirs.
+    """
+    cards, node = of_cards(cards, node)
+    found: dict[tuple[str, str | None], list[tuple[str, HealthReport]]] = {}
     for card, told in [*((key, one) for key, said in cards.items() for one in said), *((None, one) for one in node)]:
-        if (kind := _kind(told)) is not None:
-            found.setdefault((kind[0], card), []).append((kind[1], told))
-    return [_finding(code, card, said) for (code, card), said in found.items()]
+        if (fact := fact_of(told)) is not None:
+            found.setdefault((fact[0], card), []).append((fact[1], told))
+    kept, same = [], dict[tuple[str, str | None], list[str]]()
+    for one in dict.fromkeys(of_stacks):
+        key = (_SAME_FACT.get(one.code, ""), one.card)
+        if one.card is None or key not in found or (one.code == TAINTED and not _only_xids(cards[one.card])):
+            kept.append(one)
+        else:
+            same.setdefault(key, []).append(one.text)
+    return (*kept, *(_finding(*key, said, same.get(key, ())) for key, said in found.items()))
 
 
-def _kind(told: Told) -> tuple[str, str] | None:
-    """(code, severity); None for what is no finding."""
-    bad = {UNHEALTHY: ERROR, DEGRADED: WARNING}.get(told.level)
-    if told.source in _TELLERS:
-        return ("node-condition", bad) if bad is not None else None
-    if told.code.startswith("xid-"):
-        known = xid.xid(int(told.code.removeprefix("xid-")))
-        if bad is not None:
-            return "xid-hardware", bad
-        if not known.known:
-            return "xid-unknown", INFO
-        return ("xid-application", INFO) if known.severity == xid.PROCESS or known.cause == xid.APPLICATION else None
-    if told.code == "watch-unknown":
-        return "exporter-value-unknown", INFO
-    if bad is None or told.code in (of_plugins.WITHHELD, of_plugins.NOTHING_GIVEN):
-        return None
-    code = _CLASSES.get(told.code)
-    return (code, bad) if code is not None else None
+def _only_xids(told: Iterable[HealthReport]) -> bool:
+    """Whether all taints of a device are for Xid errors."""
+    return all(one.codes for one in told if one.code == TAINTED)
 
 
-def _finding(code: str, card: str | None, said: list[tuple[str, Told]]) -> Finding:
-    severity = min((one for one, _ in said), key=_SEVERITIES.index)
-    text = series(_sentence(told) for _, told in said[:_MOST])
-    return Finding(code=code, severity=severity, text=text, card=card)
+def _finding(code: str, card: str | None, said: list[tuple[str, HealthReport]], of_stack: Iterable[str]) -> Finding:
+    """said: (severity, report). of_stack: texts of what the stack states of it."""
+    said = sorted(said, key=lambda one: _SEVERITIES.index(one[0]))
+    text = series((*(_sentence(told) for _, told in said[:_MOST]), *of_stack))
+    return Finding(code=code, severity=said[0][0], text=text, card=card)
 
 
-def _sentence(told: Told) -> str:
+def _sentence(told: HealthReport) -> str:
     """Who says what, since when, and what to do."""
     who, says = known(source_words(told.source)), known(told.says)
     what = sentence("{statement} ({text})", statement=says, text=told.text) if told.text else says

@@ -11,15 +11,15 @@ import msgspec
 from exporters import xid
 from exporters.engine.identity import normal_uuid
 from inventory.health import of_conditions, of_labels, of_signs
-from inventory.health.findings import findings
+from inventory.health.findings import with_findings
 from inventory.health.levels import BAD, level_of, ordered, worst
 from inventory.health.of_plugins import withheld
 from inventory.health.signs import Signs
 from kube.objects import Node
-from stacks.dra.told import TAINT_NOTE, TAINTED
-from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Card, Context, NodeReport, Told
-from stacks.engine.told import CHECK
-from wording.said import gettext_noop
+from stacks.dra.health_reports import TAINT_NOTE, TAINTED
+from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Card, Context, HealthReport, NodeReport
+from stacks.engine.health_reports import CHECK
+from wording.said import gettext_noop, sentence
 
 K = TypeVar("K")
 
@@ -51,7 +51,7 @@ class Health(msgspec.Struct, frozen=True):
     """A level, and the statements that it comes from, the worst first."""
 
     level: str = HEALTH_UNKNOWN
-    told: tuple[Told, ...] = ()
+    told: tuple[HealthReport, ...] = ()
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ def judged(report: NodeReport, node: Node, context: Context, measured: Iterable[
     uuids = _by_uuid(cards.values())
     only = next(iter(cards)) if len(cards) == 1 and report.physical_cards in (1, None) else None
     by_conditions = of_conditions.said(node, _names(uuids, rows), only)
-    told: dict[str, list[Told]] = {key: _own(card) for key, card in cards.items()}
+    told: dict[str, list[HealthReport]] = {key: _own(card) for key, card in cards.items()}
     for row in rows:
         for key in _keys(row, cards, uuids) if row.signs else ():
             told[key] += of_signs.statements(row.format, row.signs, row.lost_at)
@@ -80,14 +80,13 @@ def judged(report: NodeReport, node: Node, context: Context, measured: Iterable[
         told[key] += said
     made = {key: _health(said) for key, said in told.items()}
     own = ordered((*withheld(node, context), *by_conditions.node, *of_labels.said(node)))
-    found = findings({key: health.told for key, health in made.items()}, own)
-    if found:
-        report = msgspec.structs.replace(report, findings=tuple(dict.fromkeys((*report.findings, *found))))
+    findings = with_findings(report.findings, {key: health.told for key, health in made.items()}, own)
+    report = msgspec.structs.replace(report, findings=findings)
     level = worst(health.level for health in made.values())
     return Judged(report=report, cards=made, node=Health(_of_node(level, own), own[:MOST_TOLD]))
 
 
-def _of_node(cards: str, own: Iterable[Told]) -> str:
+def _of_node(cards: str, own: Iterable[HealthReport]) -> str:
     """The worst of the node's own statements and of its cards. That one check of several finds nothing makes no node healthy."""
     bad = [level for level in (cards, *(one.level for one in own)) if level in BAD]
     if bad:
@@ -95,30 +94,33 @@ def _of_node(cards: str, own: Iterable[Told]) -> str:
     return HEALTHY if cards == HEALTHY or any(of_conditions.vouches(one) for one in own) else HEALTH_UNKNOWN
 
 
-def _own(card: Card) -> list[Told]:
+def _own(card: Card) -> list[HealthReport]:
     """What the stack says of it; where it does not say by what, that it says so."""
     told = [enriched(one) for one in card.told]
     if card.health == HEALTH_UNKNOWN or any(one.level == card.health for one in told):
         return told
     code = STACK_UNHEALTHY if card.health == UNHEALTHY else STACK_HEALTHY
     action = CHECK if card.health == UNHEALTHY else ""
-    return [*told, Told(source=card.stack, level=card.health, code=code, says=SAYS[code], action=action)]
+    return [*told, HealthReport(source=card.stack, level=card.health, code=code, says=SAYS[code], action=action)]
 
 
-def enriched(told: Told) -> Told:
-    """A taint of NVIDIA's driver for an Xid error, with what is to be done for it."""
+def enriched(told: HealthReport) -> HealthReport:
+    """A taint of NVIDIA's driver for an Xid error, with what it means and what is to be done for it."""
     match = _XID_TAINT.fullmatch(told.text) if told.code in (TAINTED, TAINT_NOTE) else None
     if match is None:
         return told
     known = xid.xid(int(match[1]))
-    text = f"{told.text} ({known.title})"
-    return msgspec.structs.replace(told, text=text, action=known.action if told.code == TAINTED else "")
+    told = msgspec.structs.replace(told, codes=(f"xid-{known.code}",))
+    if told.code == TAINT_NOTE:
+        return msgspec.structs.replace(told, text=f"{told.text} ({known.title})", action="")
+    text = sentence("{taint}, new claims do not get the device", taint=told.text)
+    return msgspec.structs.replace(told, says=known.title, text=text, action=known.action)
 
 
 _XID_TAINT = re.compile(r"gpu\.nvidia\.com/xid=([0-9]{1,4}):[A-Za-z]*")
 
 
-def _health(said: Iterable[Told]) -> Health:
+def _health(said: Iterable[HealthReport]) -> Health:
     told = ordered(said)
     return Health(level_of(told), told[:MOST_TOLD])
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, HealthReport
 
 #: From good to bad. HEALTH_UNKNOWN says nothing, so it is in no order.
 BAD = (UNHEALTHY, DEGRADED)
 _ORDER = {UNHEALTHY: 0, DEGRADED: 1, HEALTH_UNKNOWN: 2, HEALTHY: 3}
 
 
-def level_of(statements: Iterable[Told]) -> str:
+def level_of(statements: Iterable[HealthReport]) -> str:
     """The level of what the statements speak of.
 
     A source that fell silent does not make well what it called bad; that something was well before says nothing of now.
@@ -32,7 +32,7 @@ def worst(levels: Iterable[str]) -> str:
     return HEALTHY if found == {HEALTHY} else HEALTH_UNKNOWN
 
 
-def ordered(statements: Iterable[Told]) -> tuple[Told, ...]:
+def ordered(statements: Iterable[HealthReport]) -> tuple[HealthReport, ...]:
     """Each once, the worst first; what says nothing of health comes before what is well, since it may want a look."""
     return tuple(
         sorted(

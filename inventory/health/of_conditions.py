@@ -6,14 +6,15 @@ address and an index lead to a UUID by an exporter that says both of a card, els
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from exporters import conditions
+from exporters import conditions, xid
 from exporters.conditions import Entry, NamedCard, Statement
 from exporters.engine.identity import normal_uuid
 from kube.objects import Node
-from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, HealthReport
 
 _LEVELS = {
     conditions.HEALTHY: HEALTHY,
@@ -39,7 +40,8 @@ _OF_THE_NODE = frozenset(
 _WHOLE = frozenset(("AcceleratedHardwareReady", "AMDGPUProblem", "GpuAllWatch"))
 _TEXT = 300
 #: Statements of one node's conditions, and of one condition of cards, that are kept.
-MOST = 64
+MOST, MOST_CODES = 64, 16
+_DCGM = re.compile(r"DCGM_FR_[A-Z_]{1,60}")
 UNKNOWN_TELLER = "node-condition"
 
 
@@ -65,16 +67,16 @@ class Names(NamedTuple):
 class Said(NamedTuple):
     """What conditions say of the node, and of its cards by key."""
 
-    node: tuple[Told, ...]
-    cards: dict[str, tuple[Told, ...]]
+    node: tuple[HealthReport, ...]
+    cards: dict[str, tuple[HealthReport, ...]]
 
 
 def said(node: Node, names: Names, only: str | None) -> Said:
     """only: key of the node's card, where it has that one only."""
     status = node.status
     boot = (status.nodeInfo.bootID if status and status.nodeInfo else None) or ""
-    of_node: list[Told] = []
-    of_cards: dict[str, list[Told]] = {}
+    of_node: list[HealthReport] = []
+    of_cards: dict[str, list[HealthReport]] = {}
     for one in conditions.statements((status.conditions if status else None) or (), boot)[:MOST]:
         bad = one.state in (conditions.DEGRADED, conditions.UNHEALTHY)
         placed, left = _placed(one, names) if bad else ({}, True)
@@ -99,19 +101,28 @@ def _placed(one: Statement, names: Names) -> tuple[dict[str, list[Entry]], bool]
     return placed, left
 
 
-def _told(one: Statement, entries: Iterable[Entry], named: bool = False) -> Told:
+def _told(one: Statement, entries: Iterable[Entry], named: bool = False) -> HealthReport:
     """named: with the names of the cards, where these lead to none."""
-    level = _LEVELS[one.state]
+    entries, level = list(entries), _LEVELS[one.state]
     actions = [entry.action for entry in entries if entry.action]
-    return Told(
+    xids = list(dict.fromkeys(code for entry in entries for code in entry.xids))
+    bad = level in (DEGRADED, UNHEALTHY)
+    return HealthReport(
         source=one.said_by or UNKNOWN_TELLER,
         level=level,
         code=one.type[:128],
-        says=one.headline,
-        text=_text(one, list(entries), named)[:_TEXT],
+        codes=_codes(entries, xids),
+        # What one Xid error means says more than that there was one.
+        says=xid.xid(xids[0]).title if bad and len(xids) == 1 and xid.xid(xids[0]).known else one.headline,
+        text=_text(one, entries, named)[:_TEXT],
         since=one.since,
-        action=(actions[0] if len(set(actions)) == 1 else one.action) if level in (DEGRADED, UNHEALTHY) else "",
+        action=(actions[0] if len(set(actions)) == 1 else one.action) if bad else "",
     )
+
+
+def _codes(entries: Iterable[Entry], xids: Iterable[int]) -> tuple[str, ...]:
+    named = (code for entry in entries for code in entry.codes if _DCGM.fullmatch(code))
+    return tuple(dict.fromkeys((*(f"xid-{code}" for code in xids), *named)))[:MOST_CODES]
 
 
 def _text(one: Statement, entries: list[Entry], named: bool) -> str:
@@ -129,6 +140,6 @@ def _parts(entry: Entry, named: bool) -> tuple[str, ...]:
     return (f"{cards}:" if cards else "", xids if xids not in entry.text else "", entry.text)
 
 
-def vouches(told: Told) -> bool:
+def vouches(told: HealthReport) -> bool:
     """Whether it says that the accelerators as a whole are well."""
     return told.level == HEALTHY and told.code in _WHOLE and told.lost_at is None

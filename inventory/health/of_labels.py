@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kube.objects import Node
-from stacks.engine.base import HEALTH_UNKNOWN, UNHEALTHY, Told
+from stacks.engine.base import HEALTH_UNKNOWN, UNHEALTHY, HealthReport
 from wording.said import gettext_noop
 
 STATE = "dgxc.nvidia.com/nvsentinel-state"
@@ -44,18 +44,20 @@ LEFT_BEHIND = gettext_noop("The node is back in service but still has the fault 
 SAYS = (*(state.says for state in STATES.values()), ANOTHER, LEFT_BEHIND)
 
 
-def said(node: Node) -> tuple[Told, ...]:
+def said(node: Node) -> tuple[HealthReport, ...]:
     labels = node.metadata.labels or {}
     state = labels.get(STATE)
     if state is None:
         return ()
     text = f"{STATE}={state}"[:_TEXT]
     if not (node.spec and node.spec.unschedulable):
-        return (Told(source=SOURCE, level=HEALTH_UNKNOWN, code=CODE, says=LEFT_BEHIND, text=text),)
+        return (HealthReport(source=SOURCE, level=HEALTH_UNKNOWN, code=CODE, says=LEFT_BEHIND, text=text),)
     known = STATES.get(state, _State(ANOTHER, "check-node"))
     since = _moment(labels.get(CORDONED_AT, ""))
     return (
-        Told(source=SOURCE, level=UNHEALTHY, code=CODE, says=known.says, text=text, since=since, action=known.action),
+        HealthReport(
+            source=SOURCE, level=UNHEALTHY, code=CODE, says=known.says, text=text, since=since, action=known.action
+        ),
     )
 
 

@@ -7,10 +7,10 @@ said, so it is the node's statement. Nothing is given out at all: then the plugi
 from __future__ import annotations
 
 from kube.objects import Node
-from stacks.engine.base import DEGRADED, UNHEALTHY, Context, Told
+from stacks.engine.base import DEGRADED, UNHEALTHY, Context, HealthReport
+from stacks.engine.health_reports import CHECK, PLUGIN
 from stacks.engine.offers import offer
 from stacks.engine.registry import names
-from stacks.engine.told import CHECK, PLUGIN
 from wording.said import gettext_noop, sentence
 
 WITHHELD, NOTHING_GIVEN = "devices-withheld", "nothing-given-out"
@@ -24,14 +24,14 @@ SAYS = {
 _MOST = 64
 
 
-def withheld(node: Node, context: Context) -> tuple[Told, ...]:
+def withheld(node: Node, context: Context) -> tuple[HealthReport, ...]:
     known = names(context)
     capacity = (node.status.capacity if node.status else None) or {}
     resources = sorted(name for name in capacity if "/" in name and known.relevant(name))[:_MOST]
     return tuple(told for name in resources for told in _of(node, name))
 
 
-def _of(node: Node, resource: str) -> tuple[Told, ...]:
+def _of(node: Node, resource: str) -> tuple[HealthReport, ...]:
     found = offer(node, resource)
     if found.capacity is None or found.allocatable is None or found.allocatable >= found.capacity:
         return ()
@@ -43,4 +43,4 @@ def _of(node: Node, resource: str) -> tuple[Told, ...]:
         capacity=found.capacity,
     )
     level = UNHEALTHY if found.allocatable else DEGRADED
-    return (Told(source=PLUGIN, level=level, code=code, says=SAYS[code], text=text, action=CHECK),)
+    return (HealthReport(source=PLUGIN, level=level, code=code, says=SAYS[code], text=text, action=CHECK),)

@@ -10,7 +10,7 @@ from exporters import xid
 from exporters.engine.readings import FAIL, IN_WINDOW, LAST, NOT_TOLD, SINCE_START, WARN
 from inventory.health import signs
 from inventory.health.signs import Sign, Signs
-from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, HealthReport
 from wording.said import gettext_noop, sentence, series
 
 #: Code → what it says; that of an Xid is the catalogue's title.
@@ -51,12 +51,12 @@ _VERDICTS = {
 _TEXT = 200
 
 
-def statements(source: str, found: Signs, lost_at: float | None = None) -> tuple[Told, ...]:
+def statements(source: str, found: Signs, lost_at: float | None = None) -> tuple[HealthReport, ...]:
     """source: the exporter's format. lost_at: since when it says nothing of the card any more; None: it does."""
     return tuple(_lost(told, lost_at) for name, sign in found.items() for told in _of(sign.by or source, name, sign))
 
 
-def _lost(told: Told, lost_at: float | None) -> Told:
+def _lost(told: HealthReport, lost_at: float | None) -> HealthReport:
     if lost_at is None:
         return told
     if told.code in _MOMENTARY:
@@ -64,7 +64,7 @@ def _lost(told: Told, lost_at: float | None) -> Told:
     return msgspec.structs.replace(told, lost_at=lost_at)
 
 
-def _of(source: str, name: str, sign: Sign) -> tuple[Told, ...]:
+def _of(source: str, name: str, sign: Sign) -> tuple[HealthReport, ...]:
     """None for a name that is not known: the sign of another version."""
     for prefix, make in _PREFIXED.items():
         if name.startswith(prefix):
@@ -76,7 +76,11 @@ def _of(source: str, name: str, sign: Sign) -> tuple[Told, ...]:
     text = _text_of(name, sign)
     if name == signs.RECOVERY:
         action = (xid.recovery(sign.value) if isinstance(sign.value, int) else None) or action
-    return (Told(source=source, level=level, code=name, says=SAYS[name], text=text, since=sign.since, action=action),)
+    return (
+        HealthReport(
+            source=source, level=level, code=name, says=SAYS[name], text=text, since=sign.since, action=action
+        ),
+    )
 
 
 _SIMPLE = {
@@ -109,7 +113,7 @@ def _text_of(name: str, sign: Sign) -> str:
     return str(sign.value) if sign.value is not None else ""
 
 
-def _xid(source: str, code: str, sign: Sign) -> Told | None:
+def _xid(source: str, code: str, sign: Sign) -> HealthReport | None:
     if not code.isascii() or not code.isdigit() or len(code) > 4:
         return None
     known = xid.xid(int(code))
@@ -118,10 +122,11 @@ def _xid(source: str, code: str, sign: Sign) -> Told | None:
         action = "look-at-application"
     elif known.replace:
         action = _AGAIN.get(action, action)
-    return Told(
+    return HealthReport(
         source=source,
         level=_LEVELS.get(known.severity, HEALTH_UNKNOWN),
         code=f"xid-{known.code}",
+        codes=(f"xid-{known.code}",),
         says=known.title,
         text=sentence(
             "Xid {code}, {when}{judged}",
@@ -146,17 +151,18 @@ def _judged_by(code: int) -> str:
     return series(told, "")
 
 
-def _watch(source: str, name: str, sign: Sign) -> Told | None:
+def _watch(source: str, name: str, sign: Sign) -> HealthReport | None:
     if not isinstance(sign.value, list) or len(sign.value) != 2:
         return None
     state, own = sign.value
     code, level = _WATCHES.get(str(state), _WATCHES[WARN])
-    return Told(
+    return HealthReport(
         source=source,
         level=level,
         code=code,
         says=SAYS[code],
         text=f"{name} {own}".strip()[:_TEXT],
+        codes=(str(own),) if own else (),
         since=sign.since,
         action="check-exporter",
     )
@@ -169,10 +175,10 @@ _WATCHES = {
 }
 
 
-def _throttle(source: str, reason: str, sign: Sign) -> Told:
+def _throttle(source: str, reason: str, sign: Sign) -> HealthReport:
     for reasons, code, action in _THROTTLES:
         if reason in reasons:
-            return Told(
+            return HealthReport(
                 source=source,
                 level=DEGRADED,
                 code=code,
@@ -182,7 +188,7 @@ def _throttle(source: str, reason: str, sign: Sign) -> Told:
                 action=action,
             )
     code = "throttled-unknown"
-    return Told(source=source, level=HEALTH_UNKNOWN, code=code, says=SAYS[code], text=reason, since=sign.since)
+    return HealthReport(source=source, level=HEALTH_UNKNOWN, code=code, says=SAYS[code], text=reason, since=sign.since)
 
 
 _THROTTLES = (
@@ -190,7 +196,7 @@ _THROTTLES = (
     (signs.POWER, "throttled-power", "check-power-supply"),
     (signs.HARDWARE, "throttled-hardware", "check-cooling"),
 )
-_PREFIXED: dict[str, Callable[[str, str, Sign], Told | None]] = {
+_PREFIXED: dict[str, Callable[[str, str, Sign], HealthReport | None]] = {
     signs.XID: _xid,
     signs.WATCH: _watch,
     signs.THROTTLE: _throttle,

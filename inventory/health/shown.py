@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 import msgspec
 
 from inventory.health.words import action_words, source_words
-from stacks.engine.base import Told
+from kube.decoders import decoder
+from stacks.engine.base import HealthReport
 from wording.said import restored
 
-_decoder = msgspec.json.Decoder(tuple[Told, ...])
+_decoder = decoder(tuple[HealthReport, ...])
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownReport(msgspec.Struct, frozen=True):
     """One statement. level: healthy, degraded, unhealthy, or unknown where it says nothing of health. says, remedy: in English.
 
     text: as the source wrote it. since, lost_at: None where that is not known, and while the source speaks.
@@ -30,7 +31,7 @@ class Shown(msgspec.Struct, frozen=True):
     lost_at: datetime | None
 
 
-def shown(column: str) -> list[Shown]:
+def shown(column: str) -> list[ShownReport]:
     """A column `health_reports`, the worst first; none when somebody wrote into it."""
     try:
         return [_of(one) for one in _decoder.decode(column)] if column else []
@@ -43,15 +44,15 @@ def line(column: str) -> str:
     return "; ".join(_line(one) for one in shown(column))
 
 
-def _line(one: Shown) -> str:
+def _line(one: ShownReport) -> str:
     since = f" since {one.since:%Y-%m-%dT%H:%M:%SZ}" if one.since is not None else ""
     lost = f"; last reported {one.lost_at:%Y-%m-%dT%H:%M:%SZ}" if one.lost_at is not None else ""
     text = f" ({one.text})" if one.text else ""
     return f"{source_words(one.source)}: {one.level}, {one.says}{text}{since}{lost}"
 
 
-def _of(told: Told) -> Shown:
-    return Shown(
+def _of(told: HealthReport) -> ShownReport:
+    return ShownReport(
         told.source,
         told.level,
         told.code,

@@ -19,6 +19,7 @@ from exporters import xid
 from exporters.engine import measures
 from exporters.engine.readings import FAIL, LAST, NOT_TOLD, PASS, WARN
 from exporters.engine.takes import CLOCK_BITS
+from kube.decoders import decoder
 
 #: Reasons that lower clocks since something is wrong; a cap of power or an idle card are no fault.
 HEAT, POWER, HARDWARE = (
@@ -61,7 +62,7 @@ class Sign(NamedTuple):
 
 
 Signs = dict[str, Sign]
-_decoder = msgspec.json.Decoder(dict[str, Sign])
+_decoder = decoder(dict[str, Sign])
 
 
 def found(

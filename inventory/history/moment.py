@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from django.db.models import Count, Q, Sum
 from inventory.condition import NEEDED_KINDS, State, sync_of, watches
 from inventory.history import packed
 from inventory.history.packed import MIB, Minute
+from inventory.idle.allocations import idle_now, looks_now
 from inventory.models import Allocation, Card, NodeTotals
 from inventory.models.history import Subject
 from inventory.queries.measured import measured_now
@@ -33,18 +34,22 @@ _IN_STEP = frozenset({State.WATCHING, State.WAITING, State.RELISTING})
 
 
 class Sums(msgspec.Struct):
-    """What a sum gathers, in MiB and thousandths. allocated, total: None until a part of it is known."""
+    """What a sum gathers, in MiB and thousandths. None until a part of it is known."""
 
     used: int = 0
     measured: int = 0
     cards: int = 0
     allocated: int | None = None
     total: int | None = None
+    free: int | None = None
+    cards_free: int | None = None
     unknown: int = 0
     utilization: float = 0.0
     utilized: int = 0
     activity: float = 0.0
     active: int = 0
+    idle: int | None = None
+    unused: int | None = None
 
     def add_card(self, used: int | None, utilization: int | None, activity: int | None) -> None:
         """One card, as it is measured."""
@@ -59,8 +64,12 @@ class Sums(msgspec.Struct):
             self.activity += activity
             self.active += 1
 
-    def add_node(self, total: int | None, allocated: int | None) -> None:
-        """What a node has, of those whose allocation is known."""
+    def add_node(self, total: int | None, allocated: int | None, free: int | None, cards_free: int | None) -> None:
+        """What a node has; its memory of those whose allocation is known."""
+        if free is not None:
+            self.free = (self.free or 0) + free
+        if cards_free is not None:
+            self.cards_free = (self.cards_free or 0) + cards_free
         if allocated is None:
             self.unknown += 1
             return
@@ -84,11 +93,21 @@ class Sums(msgspec.Struct):
                 return self.measured
             case packed.CARDS:
                 return self.cards
+            case packed.FREE:
+                return self.free
+            case packed.CARDS_FREE:
+                return self.cards_free
+            case packed.IDLE:
+                return self.idle
+            case packed.UNUSED:
+                return self.unused
         return self.unknown
 
 
 OF_CARD = (packed.USED, packed.ALLOCATED, packed.UTILIZATION, packed.ACTIVITY)
-OF_SUM = (*OF_CARD, packed.TOTAL, packed.CARDS, packed.MEASURED, packed.UNKNOWN)
+_OF_ALL = (*OF_CARD, packed.TOTAL, packed.CARDS, packed.MEASURED, packed.UNKNOWN)
+OF_SUM = (*_OF_ALL, packed.FREE, packed.CARDS_FREE)
+OF_NAMESPACE = (*_OF_ALL, packed.IDLE, packed.UNUSED)
 
 
 class Held(NamedTuple):
@@ -107,21 +126,26 @@ class Held(NamedTuple):
 Measures = dict[int, tuple[int | None, int | None, int | None]]
 #: (card id, node, allocated bytes)
 CardRow = tuple[int, str, int | None]
-#: (node, pool, total bytes, allocated bytes)
-NodeRow = tuple[str, str, int | None, int | None]
+#: (node, pool, total bytes, allocated bytes, free bytes, free cards)
+NodeRow = tuple[str, str, int | None, int | None, int | None, int | None]
 
 
 class Moment(NamedTuple):
-    """What was true of a cluster then. held: None where nothing is known of allocations."""
+    """What was true of a cluster then. held: None where nothing is known of allocations.
+
+    idle: namespace → bytes of its idle allocations, 0 of the others; None where activity is not collected. Where no memory of a
+    namespace is metered its idle memory is not known either.
+    """
 
     cards: list[CardRow]
     measures: Measures
     nodes: list[NodeRow]
     held: Held | None
+    idle: dict[str, int] | None = None
 
 
 def minutes_of(cluster_id: int, now: datetime) -> list[tuple[Subject, int, Minute]]:
-    """(kind, part, what is true of its subjects now), without what nothing is known of. Seven queries."""
+    """(kind, part, what is true of its subjects now), without what nothing is known of. Nine queries."""
     return minutes(_read(cluster_id, now))
 
 
@@ -134,12 +158,13 @@ def _read(cluster_id: int, now: datetime) -> Moment:
     known = _is_in_step(cluster_id, now)
     cards = Card.objects.filter(cluster_id=cluster_id, removed_at=None).order_by("id")
     nodes = NodeTotals.objects.filter(cluster_id=cluster_id).order_by("node_name")
-    columns = ("node_name", "pool", "memory_total_bytes", "memory_allocated_bytes")
+    columns = ("node_name", "pool", "memory_total_bytes", "memory_allocated_bytes", "memory_free_bytes", "cards_free")
     return Moment(
         list(cards.values_list("id", "node_name", "memory_allocated_bytes")),
         _measures(cluster_id),
         list(nodes.values_list(*columns).iterator(5000)),
         _held(cluster_id) if known else None,
+        _idle(cluster_id),
     )
 
 
@@ -184,6 +209,13 @@ def _held(cluster_id: int) -> Held:
     )
 
 
+def _idle(cluster_id: int) -> dict[str, int] | None:
+    if not looks_now().filter(cluster_id=cluster_id).exists():
+        return None
+    rows = idle_now().filter(cluster_id=cluster_id).select_related(None).order_by().values_list("namespace")
+    return {namespace: memory or 0 for namespace, memory in rows.annotate(Sum("memory_bytes"))}
+
+
 _NOTHING = (None, None, None)
 
 
@@ -204,10 +236,10 @@ def _sum_parts(then: Moment) -> Iterable[tuple[Subject, int, Minute]]:
     pools: dict[str, Sums] = defaultdict(Sums)
     whole = Sums()
     pool_of: dict[str, str] = {}
-    for name, pool, total, allocated in then.nodes:
+    for name, pool, total, allocated, free, cards_free in then.nodes:
         nodes[name], pool_of[name] = Sums(), pool
         for sums in (nodes[name], pools[pool], whole) if then.held is not None else ():
-            sums.add_node(mib(total), mib(allocated))
+            sums.add_node(mib(total), mib(allocated), mib(free), cards_free)
     for card_id, node, _allocated in then.cards:
         if node not in nodes:
             continue
@@ -227,6 +259,8 @@ def _namespace_parts(then: Moment) -> Iterable[tuple[Subject, int, Minute]]:
     for namespace, (memory, holds, metered) in then.held.sums.items():
         sums = found[namespace]
         sums.allocated, sums.unknown = mib(memory), holds - metered
+        sums.idle = None if then.idle is None or memory is None else mib(then.idle.get(namespace, 0))
+    sizes = {card_id: mib(allocated) for card_id, _node, allocated in then.cards}
     # Holders whose card is not known may be on any card of their node.
     loose = then.held.loose
     on_cards: dict[tuple[int, str], set[str]] = defaultdict(set)
@@ -234,9 +268,12 @@ def _namespace_parts(then: Moment) -> Iterable[tuple[Subject, int, Minute]]:
         on_cards[card_id, node].add(namespace)
     for (card_id, node), names in on_cards.items():
         alone = len(names) == 1 and loose.get(node, names) <= names
+        measured = then.measures.get(card_id, _NOTHING) if alone else _NOTHING
         for name in names:
-            found[name].add_card(*(then.measures.get(card_id, _NOTHING) if alone else _NOTHING))
-    yield from _parts(Subject.NAMESPACE, found)
+            found[name].add_card(*measured)
+            if (size := sizes.get(card_id)) is not None and measured[0] is not None:
+                found[name].unused = (found[name].unused or 0) + max(0, size - measured[0])
+    yield from _parts(Subject.NAMESPACE, found, OF_NAMESPACE)
 
 
 def _loose(cluster_id: int) -> dict[str, set[str]]:
@@ -248,12 +285,14 @@ def _loose(cluster_id: int) -> dict[str, set[str]]:
     return found
 
 
-def _parts(subject: Subject, found: dict[str, Sums]) -> Iterable[tuple[Subject, int, Minute]]:
+def _parts(
+    subject: Subject, found: dict[str, Sums], columns: Sequence[str] = OF_SUM
+) -> Iterable[tuple[Subject, int, Minute]]:
     parts: dict[int, list[str]] = defaultdict(list)
     for key in found:
         parts[part_of(subject, key)].append(key)
     for part, keys in parts.items():
-        yield subject, part, Minute(list(keys), {name: [found[key].column(name) for key in keys] for name in OF_SUM})
+        yield subject, part, Minute(list(keys), {name: [found[key].column(name) for key in keys] for name in columns})
 
 
 def thousandths(ratio: float | None) -> int | None:

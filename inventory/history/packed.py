@@ -11,20 +11,29 @@ from typing import TypeAlias
 
 import msgspec
 
+from kube.decoders import packed_decoder
+
 MIB = 1 << 20
 #: Of memory: mean and highest of the minutes of a slot.
 USED, USED_MOST, ALLOCATED, TOTAL = "used", "used_most", "allocated", "total"
 UTILIZATION, ACTIVITY = "utilization", "activity"
 #: Of a sum: cards, those of them whose used memory is in it, and parts whose allocation is not known (nodes; of a namespace holds).
 CARDS, MEASURED, UNKNOWN = "cards", "measured", "unknown"
+#: Of a sum: memory and cards that pods could be allocated.
+FREE, CARDS_FREE = "free", "cards_free"
+#: Of a namespace: allocated without activity; allocated and not used, on measured cards that it has alone.
+IDLE, UNUSED = "idle", "unused"
 #: In bytes and as a ratio where they are read.
-MEMORY = frozenset({USED, USED_MOST, ALLOCATED, TOTAL})
+MEMORY = frozenset({USED, USED_MOST, ALLOCATED, TOTAL, FREE, IDLE, UNUSED})
 RATIOS = frozenset({UTILIZATION, ACTIVITY})
-COLUMNS = (USED, USED_MOST, ALLOCATED, TOTAL, UTILIZATION, ACTIVITY, CARDS, MEASURED, UNKNOWN)
+COLUMNS = (
+    *(USED, USED_MOST, ALLOCATED, TOTAL, UTILIZATION, ACTIVITY),
+    *(CARDS, MEASURED, UNKNOWN, FREE, CARDS_FREE, IDLE, UNUSED),
+)
 
 SLOT_S = 300
 SLOTS = 86400 // SLOT_S
-#: A day has less than 9 × 288 numbers; what unpacks to more is not ours.
+#: A day has at most 13 × 288 numbers; what unpacks to more is not ours.
 MOST_BYTES = 1 << 20
 
 Values: TypeAlias = list[int | None]
@@ -41,8 +50,8 @@ class Unreadable(Exception):
     """Somebody else wrote into the column, or a later version."""
 
 
-_minute = msgspec.msgpack.Decoder(Minute)
-_day = msgspec.msgpack.Decoder(dict[str, Values])
+_minute = packed_decoder(Minute)
+_day = packed_decoder(dict[str, Values])
 _encoder = msgspec.msgpack.Encoder()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -30,6 +30,8 @@ MINUTES_KEPT = timedelta(hours=8)
 #: Seconds of one message that are given to folding; what is left is for the next minute.
 FOLD_S = 20.0
 _SLOTS_AN_HOUR = 3600 // packed.SLOT_S
+#: Column of a pool's day → the column of the history that it is the mean of.
+_MEANS = {"free_mib": packed.FREE, "cards_free": packed.CARDS_FREE}
 
 
 def record(now: datetime | None = None) -> int:
@@ -97,17 +99,33 @@ def _fold(hour: _Hour) -> None:
     day, first = hour.begin.date(), hour.begin.hour * _SLOTS_AN_HOUR
     days = HistoryDay.objects.filter(cluster_id=hour.cluster_id, subject=hour.subject, day=day, key__in=found)
     stored = dict(days.values_list("key", "data"))
-    written = [
-        (hour.cluster_id, hour.subject, key, day, packed.pack_day(_with(stored.get(key), slots, first)))
-        for key, slots in found.items()
-    ]
-    bulk.upsert(
-        HistoryDay,
-        ("cluster_id", "subject", "key", "day", "data"),
-        written,
-        ("cluster_id", "subject", "key", "day"),
+    _write(
+        hour.cluster_id,
+        hour.subject,
+        day,
+        {key: _with(stored.get(key), slots, first) for key, slots in found.items()},
     )
     rows.update(folded=True)
+
+
+def _write(cluster_id: int, subject: str, day: date, found: Mapping[str, dict[str, Values]]) -> None:
+    """Rows of a day. found: key → columns."""
+    columns = ("cluster_id", "subject", "key", "day", "data", *_MEANS)
+    pool = subject == Subject.POOL
+    written = [
+        (
+            *(cluster_id, subject, key, day, packed.pack_day(values)),
+            *(_mean_of(values.get(name, ())) if pool else None for name in _MEANS.values()),
+        )
+        for key, values in found.items()
+    ]
+    bulk.upsert(HistoryDay, columns, written, ("cluster_id", "subject", "key", "day"))
+
+
+def _mean_of(values: Sequence[int | None]) -> float | None:
+    """None where less than half of the day is known."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) >= packed.SLOTS // 2 else None
 
 
 def write_days(cluster_id: int, subject: str, day: date, found: Mapping[str, dict[str, Values]]) -> None:
@@ -115,12 +133,7 @@ def write_days(cluster_id: int, subject: str, day: date, found: Mapping[str, dic
     days = HistoryDay.objects.filter(cluster_id=cluster_id, subject=subject, day=day, key__in=found)
     with transaction.atomic():
         stored = dict(days.select_for_update().values_list("key", "data"))
-        rows = [
-            (cluster_id, subject, key, day, packed.pack_day(_beside(stored.get(key), columns)))
-            for key, columns in found.items()
-        ]
-        columns = ("cluster_id", "subject", "key", "day", "data")
-        bulk.upsert(HistoryDay, columns, rows, ("cluster_id", "subject", "key", "day"))
+        _write(cluster_id, subject, day, {key: _beside(stored.get(key), columns) for key, columns in found.items()})
 
 
 def write_minutes(cluster_id: int, at: datetime, found: Iterable[tuple[Subject, int, Minute]], folded: bool) -> None:
@@ -175,14 +188,14 @@ def _means(columns: dict[str, list[list[int]]]) -> dict[str, Values]:
 
 def _with(data: Any, slots: dict[str, Values], first: int) -> dict[str, Values]:
     """A day with the slots of an hour in it; what was there of that hour is gone."""
-    columns = _unpacked(data)
+    columns = day_of(data)
     for name in columns.keys() | slots.keys():
         column = columns.setdefault(name, [None] * packed.SLOTS)
         column[first : first + _SLOTS_AN_HOUR] = slots.get(name, [None] * _SLOTS_AN_HOUR)
     return columns
 
 
-def _unpacked(data: Any) -> dict[str, Values]:
+def day_of(data: Any) -> dict[str, Values]:
     """A day as it is stored; {} for none, and for one that cannot be read."""
     if data is None:
         return {}
@@ -195,7 +208,7 @@ def _unpacked(data: Any) -> dict[str, Values]:
 
 def _beside(data: Any, found: dict[str, Values]) -> dict[str, Values]:
     """A day that is stored, with what is found where nothing is."""
-    recorded = _unpacked(data)
+    recorded = day_of(data)
     known = [any(column[slot] is not None for column in recorded.values()) for slot in range(packed.SLOTS)]
     columns: dict[str, Values] = {}
     for name in recorded.keys() | found.keys():

@@ -14,7 +14,7 @@ def chosen_clusters(name: str | None) -> list[Cluster]:
     """The cluster of that name, or all. Raises CommandError when there is none."""
     known = {cluster.name: cluster for cluster in Cluster.objects.all()}
     if not known:
-        raise CommandError("no clusters yet; add one: manage.py cluster add NAME --kubeconfig FILE")
+        raise CommandError("no clusters yet; add one: gpudash cluster add NAME --kubeconfig FILE")
     if name is None:
         return list(known.values())
     if name not in known:
@@ -28,7 +28,7 @@ def one_cluster(name: str | None) -> Cluster:
     known = {cluster.name: cluster for cluster in Cluster.objects.all()}
     listed = ", ".join(known)
     if not known:
-        raise CommandError("No clusters yet. Add one: manage.py cluster add NAME --kubeconfig FILE")
+        raise CommandError("No clusters yet. Add one: gpudash cluster add NAME --kubeconfig FILE")
     if name is None and len(known) > 1:
         raise CommandError(f"There are several clusters: {listed}. Choose one with --cluster.")
     if name is not None and name not in known:

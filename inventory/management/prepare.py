@@ -1,4 +1,4 @@
-"""`manage.py cluster prepare NAME --stack S [--output DIR] [--diff]`: what a cluster needs for a stack, and what of it is there.
+"""`gpudash cluster prepare NAME --stack S [--output DIR] [--diff]`: what a cluster needs for a stack, and what of it is there.
 
 It reads the cluster and writes files here; it never applies anything.
 """

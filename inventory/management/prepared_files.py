@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from kube.decoders import decoder
 from stacks.engine.setup import File
 from wording.printable import one_line
 
@@ -62,7 +63,7 @@ def write(folder: Path, cluster: str, stack: str, files: Sequence[File]) -> list
 
 def _record(folder: Path) -> _Record:
     try:
-        return msgspec.json.decode((folder / RECORD).read_bytes(), type=_Record)
+        return decoder(_Record).decode((folder / RECORD).read_bytes())
     except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _Record()
 

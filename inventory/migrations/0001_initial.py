@@ -38,10 +38,13 @@ class Migration(migrations.Migration):
                 ('kubeconfig', models.CharField(blank=True, max_length=1024)),
                 ('context', models.CharField(blank=True, max_length=253)),
                 ('launcher_kubeconfig', models.CharField(blank=True, max_length=1024)),
+                ('quarantine_kubeconfig', models.CharField(blank=True, db_default='', default='', max_length=1024)),
+                ('quarantine_how', models.CharField(choices=[('taint', 'taint'), ('cordon', 'taint and cordon'), ('nvsentinel', 'NVSentinel maintenance request')], db_default='taint', default='taint', max_length=12)),
                 ('server', models.CharField(blank=True, max_length=512)),
                 ('permissions', models.JSONField(default=list)),
                 ('permissions_checked_at', models.DateTimeField(null=True)),
                 ('launcher_checked_at', models.DateTimeField(null=True)),
+                ('quarantine_checked_at', models.DateTimeField(null=True)),
                 ('uid', models.CharField(blank=True, db_default='', default='', max_length=64)),
                 ('uid_note', models.CharField(blank=True, db_default='', default='', max_length=500)),
                 ('uid_wording', models.JSONField(null=True)),
@@ -96,6 +99,15 @@ class Migration(migrations.Migration):
                 ('digest', models.BigIntegerField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('removed_at', None)), fields=['cluster', 'memory_free_bytes', 'id'], name='cards_by_room'),
+                    models.Index(condition=models.Q(('removed_at', None)), fields=['cluster', 'node_name', 'index', 'id'], name='cards_by_node'),
+                    models.Index(condition=models.Q(('removed_at', None)), fields=['cluster', 'state', 'unavailable_reason'], include=('memory_free_bytes',), name='cards_counted'),
+                    models.Index(condition=models.Q(('uuid', ''), _negated=True), fields=['uuid'], name='cards_by_uuid'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'node_name', 'key'), name='card_once')],
+            },
         ),
         migrations.CreateModel(
             name='Allocation',
@@ -123,6 +135,19 @@ class Migration(migrations.Migration):
                 ('card', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='allocations', to='inventory.card')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', 'node_name'], name='allocations_of_a_node'),
+                    models.Index(fields=['card', '-started_at'], name='allocations_of_a_card'),
+                    models.Index(fields=['cluster', 'namespace', 'pod'], name='allocations_of_a_pod'),
+                    models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', '-started_at', '-id'], name='allocations_now'),
+                    models.Index(fields=['cluster', '-started_at', '-id'], name='allocations_by_start'),
+                    models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', 'memory_bytes', 'id'], name='allocations_by_memory'),
+                    models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='allocations_ended'),
+                    models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['cluster', 'node_name', '-ended_at', '-id'], name='allocations_ended_on_a_node'),
+                ],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('cluster', 'pod_uid', 'container', 'resource', 'node_name', 'card_key'), name='allocation_once')],
+            },
         ),
         migrations.CreateModel(
             name='Component',
@@ -151,6 +176,15 @@ class Migration(migrations.Migration):
                 ('digest', models.BigIntegerField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['cluster', 'state', 'name', 'version'], name='components_by_state'),
+                    models.Index(fields=['state_since'], name='components_changed_last'),
+                    models.Index(condition=models.Q(('first_cause', True)), fields=['cluster', 'node_name'], name='first_causes'),
+                    models.Index(condition=models.Q(('step', ''), _negated=True), fields=['cluster', 'step'], name='components_in_a_step'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'node_name', 'name'), name='component_once')],
+            },
         ),
         migrations.CreateModel(
             name='ComponentChange',
@@ -168,6 +202,12 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['cluster', 'node_name', '-at'], name='changes_of_a_node'),
+                    models.Index(fields=['at'], name='component_changes_in_order'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ConfigMap',
@@ -183,6 +223,10 @@ class Migration(migrations.Migration):
                 ('place', models.CharField(blank=True, max_length=600)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [models.Index(fields=['cluster', 'node_name'], name='config_maps_of_a_node')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'uid'), name='config_map_once')],
+            },
         ),
         migrations.CreateModel(
             name='DaemonSet',
@@ -197,6 +241,9 @@ class Migration(migrations.Migration):
                 ('component', models.CharField(blank=True, max_length=63)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'uid'), name='daemonset_once')],
+            },
         ),
         migrations.CreateModel(
             name='Device',
@@ -209,6 +256,9 @@ class Migration(migrations.Migration):
                 ('digest', models.BigIntegerField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'name'), name='device_once')],
+            },
         ),
         migrations.CreateModel(
             name='DeviceTaintRule',
@@ -221,6 +271,9 @@ class Migration(migrations.Migration):
                 ('digest', models.BigIntegerField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'uid'), name='device_taint_rule_once')],
+            },
         ),
         migrations.CreateModel(
             name='DirtyNode',
@@ -231,6 +284,9 @@ class Migration(migrations.Migration):
                 ('among_all', models.BooleanField(db_default=False, default=False)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [models.Index(fields=['cluster', 'id'], name='dirty_nodes_in_order')],
+            },
         ),
         migrations.CreateModel(
             name='Discrepancy',
@@ -249,6 +305,9 @@ class Migration(migrations.Migration):
                 ('exact', models.TextField(blank=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'node_name', 'code', 'card_key', 'pod'), name='discrepancy_once')],
+            },
         ),
         migrations.CreateModel(
             name='Finding',
@@ -261,10 +320,19 @@ class Migration(migrations.Migration):
                 ('pod', models.CharField(blank=True, max_length=512)),
                 ('text', models.TextField()),
                 ('wording', models.JSONField(null=True)),
+                ('cause', models.CharField(blank=True, db_default='', default='', max_length=200)),
                 ('first_seen_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(null=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', 'severity', '-first_seen_at', 'id'], name='findings_now'),
+                    models.Index(fields=['cluster', 'node_name'], name='findings_of_a_node'),
+                    models.Index(condition=models.Q(('ended_at', None)), fields=['severity', 'code', 'cause', 'cluster', 'node_name', 'card_key', 'first_seen_at', 'ended_at'], name='findings_by_cause'),
+                ],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('cluster', 'code', 'node_name', 'card_key', 'pod'), name='finding_once')],
+            },
         ),
         migrations.CreateModel(
             name='HistoryAnswer',
@@ -281,6 +349,10 @@ class Migration(migrations.Migration):
                 ('data', models.BinaryField(null=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [models.Index(fields=['wanted_at'], name='history_answers_by_time')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'subject', 'key', 'window'), name='history_answer_once')],
+            },
         ),
         migrations.CreateModel(
             name='HistoryDay',
@@ -290,8 +362,14 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(blank=True, max_length=255)),
                 ('day', models.DateField()),
                 ('data', models.BinaryField()),
+                ('free_mib', models.FloatField(null=True)),
+                ('cards_free', models.FloatField(null=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [models.Index(fields=['day'], name='history_days_by_time')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'subject', 'key', 'day'), name='history_day_once')],
+            },
         ),
         migrations.CreateModel(
             name='HistoryMinute',
@@ -304,6 +382,13 @@ class Migration(migrations.Migration):
                 ('data', models.BinaryField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('folded', False)), fields=['cluster', 'subject', 'part', 'at'], name='history_to_fold'),
+                    models.Index(fields=['at'], name='history_minutes_by_time'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'subject', 'part', 'at'), name='history_minute_once')],
+            },
         ),
         migrations.CreateModel(
             name='IdleAllocation',
@@ -325,6 +410,13 @@ class Migration(migrations.Migration):
                 ('allocation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='idle', to='inventory.allocation')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['-byte_seconds', 'id'], name='idle_by_memory'),
+                    models.Index(fields=['-card_seconds', 'id'], name='idle_by_cards'),
+                    models.Index(fields=['cluster', 'namespace'], name='idle_of_a_namespace'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='IdleLook',
@@ -359,11 +451,20 @@ class Migration(migrations.Migration):
                 ('idle_bytes', models.BigIntegerField(null=True)),
                 ('idle_cards', models.FloatField(null=True)),
                 ('idle_since', models.DateTimeField(null=True)),
+                ('idle_week_byte_seconds', models.FloatField(null=True)),
+                ('unused_week_byte_seconds', models.FloatField(null=True)),
                 ('oldest_pod', models.CharField(max_length=253)),
                 ('oldest_since', models.DateTimeField()),
                 ('memory_used_bytes', models.BigIntegerField(null=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['by', '-memory_bytes', '-cards', 'id'], name='namespace_holds_by_memory'),
+                    models.Index(fields=['by', '-cards', 'id'], name='namespace_holds_by_cards'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'by', 'namespace', 'owner_kind', 'owner_name'), name='namespace_hold_once')],
+            },
         ),
         migrations.CreateModel(
             name='NamespaceDay',
@@ -373,8 +474,15 @@ class Migration(migrations.Migration):
                 ('namespace', models.CharField(max_length=253)),
                 ('card_us', models.BigIntegerField()),
                 ('mib_s', models.BigIntegerField()),
+                ('idle_mib_s', models.BigIntegerField(null=True)),
+                ('unused_mib_s', models.BigIntegerField(null=True)),
+                ('by_hardware', models.TextField(blank=True, db_default='', default='')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [models.Index(fields=['day'], name='namespace_days_by_time')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'day', 'namespace'), name='namespace_day_once')],
+            },
         ),
         migrations.CreateModel(
             name='Node',
@@ -398,9 +506,66 @@ class Migration(migrations.Migration):
                 ('address', models.CharField(blank=True, max_length=64)),
                 ('driver_version', models.CharField(blank=True, max_length=64)),
                 ('driver_source', models.CharField(blank=True, max_length=128)),
+                ('boot_id', models.CharField(blank=True, db_default='', default='', max_length=64)),
+                ('machine_id', models.CharField(blank=True, db_default='', default='', max_length=128)),
+                ('policies_off', models.BooleanField(db_default=False, default=False)),
                 ('has_gpu', models.BooleanField(default=False)),
+                ('cpu_millis', models.BigIntegerField(null=True)),
+                ('host_memory_bytes', models.BigIntegerField(null=True)),
+                ('marks', models.TextField(blank=True, db_default='', default='')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('marks', ''), _negated=True), fields=['cluster', 'name'], name='marked_nodes')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'name'), name='node_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='NodeChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('node_name', models.CharField(max_length=253)),
+                ('what', models.CharField(max_length=320)),
+                ('before', models.CharField(blank=True, max_length=253)),
+                ('after', models.CharField(blank=True, max_length=253)),
+                ('at', models.DateTimeField()),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['cluster', 'node_name', '-at'], name='node_changes_of_a_node'), models.Index(fields=['at'], name='node_changes_in_order')],
+            },
+        ),
+        migrations.CreateModel(
+            name='FailureLook',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('looked_at', models.DateTimeField()),
+                ('days', models.IntegerField()),
+                ('failures', models.IntegerField()),
+                ('suspects', models.JSONField(default=list)),
+                ('gaps', models.JSONField(default=list)),
+                ('cluster', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='failure_look', to='inventory.cluster')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='PodFailure',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('node_name', models.CharField(max_length=253)),
+                ('pod_uid', models.CharField(max_length=128)),
+                ('namespace', models.CharField(max_length=253)),
+                ('pod', models.CharField(max_length=253)),
+                ('owner_kind', models.CharField(blank=True, max_length=63)),
+                ('owner_name', models.CharField(blank=True, max_length=253)),
+                ('container', models.CharField(max_length=253)),
+                ('exit_code', models.IntegerField()),
+                ('reason', models.CharField(blank=True, max_length=128)),
+                ('at', models.DateTimeField()),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['at'], name='pod_failures_in_order')],
+            },
         ),
         migrations.CreateModel(
             name='NodeTotals',
@@ -424,6 +589,7 @@ class Migration(migrations.Migration):
                 ('memory_allocated_bytes', models.BigIntegerField(null=True)),
                 ('memory_free_bytes', models.BigIntegerField(null=True)),
                 ('largest_gap_bytes', models.BigIntegerField(null=True)),
+                ('largest_card_bytes', models.BigIntegerField(null=True)),
                 ('memory_unplaced_bytes', models.BigIntegerField(null=True)),
                 ('unplaced_count', models.IntegerField(default=0)),
                 ('allocations_count', models.IntegerField(default=0)),
@@ -433,11 +599,21 @@ class Migration(migrations.Migration):
                 ('health', models.CharField(db_default='unknown', default='unknown', max_length=16)),
                 ('health_reports', models.TextField(blank=True, db_default='', default='')),
                 ('rooms', models.TextField(blank=True, db_default='', default='')),
+                ('offers', models.TextField(blank=True, db_default='', default='')),
+                ('cpu_free_millis', models.BigIntegerField(null=True)),
+                ('host_memory_free_bytes', models.BigIntegerField(null=True)),
                 ('recheck_at', models.DateTimeField(null=True)),
                 ('digest', models.BigIntegerField()),
                 ('changed_at', models.DateTimeField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['cluster', 'pool', 'node_name'], name='accounts_by_pool'),
+                    models.Index(condition=models.Q(('recheck_at__isnull', False)), fields=['recheck_at'], name='accounts_to_recheck'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'node_name'), name='account_once')],
+            },
         ),
         migrations.CreateModel(
             name='OwnerDay',
@@ -449,8 +625,34 @@ class Migration(migrations.Migration):
                 ('owner_name', models.CharField(blank=True, max_length=253)),
                 ('card_us', models.BigIntegerField()),
                 ('mib_s', models.BigIntegerField()),
+                ('by_hardware', models.TextField(blank=True, db_default='', default='')),
+                ('idle_mib_s', models.BigIntegerField(null=True)),
+                ('unused_mib_s', models.BigIntegerField(null=True)),
+                ('asked_mib', models.BigIntegerField(null=True)),
+                ('peak_mib', models.BigIntegerField(null=True)),
+                ('samples', models.BigIntegerField(null=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [models.Index(fields=['day'], name='owner_days_by_time')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'day', 'namespace', 'owner_kind', 'owner_name'), name='owner_day_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Price',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('label', models.CharField(blank=True, max_length=381)),
+                ('pool', models.CharField(blank=True, max_length=255)),
+                ('model', models.CharField(blank=True, max_length=128)),
+                ('since', models.DateField()),
+                ('currency', models.CharField(max_length=3)),
+                ('card_hour', models.BigIntegerField(null=True)),
+                ('gib_hour', models.BigIntegerField(null=True)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('label', 'pool', 'model', 'since'), name='price_once')],
+            },
         ),
         migrations.CreateModel(
             name='Pod',
@@ -469,12 +671,24 @@ class Migration(migrations.Migration):
                 ('owner_name', models.CharField(blank=True, max_length=253)),
                 ('component', models.CharField(blank=True, max_length=63)),
                 ('requests', models.JSONField(default=dict)),
+                ('cpu_millis', models.BigIntegerField(db_default=0, default=0)),
+                ('host_memory_bytes', models.BigIntegerField(db_default=0, default=0)),
+                ('priority', models.IntegerField(null=True)),
                 ('pending', models.BooleanField(default=False)),
                 ('pending_reason', models.CharField(blank=True, max_length=128)),
                 ('pending_message', models.TextField(blank=True)),
                 ('claims', models.TextField(blank=True, db_default='', default='')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['cluster', 'node_name'], name='pods_of_a_node'),
+                    models.Index(fields=['cluster', 'namespace', 'name'], name='pod_by_name'),
+                    models.Index(condition=models.Q(('pending', True)), fields=['cluster', 'created_at'], name='pending_pods'),
+                    models.Index(condition=models.Q(('component', ''), _negated=True), fields=['cluster', 'component'], name='pods_of_components'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'uid'), name='pod_once')],
+            },
         ),
         migrations.CreateModel(
             name='ResourceClaim',
@@ -492,6 +706,13 @@ class Migration(migrations.Migration):
                 ('asks', models.TextField(blank=True, db_default='', default='')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['cluster', 'node_name'], name='claims_of_a_node'),
+                    models.Index(fields=['cluster', 'namespace', 'name'], name='claim_by_name'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'uid'), name='resource_claim_once')],
+            },
         ),
         migrations.CreateModel(
             name='ResourceSlice',
@@ -507,6 +728,13 @@ class Migration(migrations.Migration):
                 ('pool', models.CharField(max_length=253)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['cluster', 'node_name'], name='slices_of_a_node'),
+                    models.Index(fields=['cluster', 'pool'], name='slices_of_a_pool'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'uid'), name='resource_slice_once')],
+            },
         ),
         migrations.CreateModel(
             name='SoftwareObject',
@@ -522,6 +750,9 @@ class Migration(migrations.Migration):
                 ('component', models.CharField(blank=True, max_length=63)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'kind', 'uid'), name='software_object_once')],
+            },
         ),
         migrations.CreateModel(
             name='Unreadable',
@@ -534,6 +765,9 @@ class Migration(migrations.Migration):
                 ('seen_at', models.DateTimeField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='unreadable', to='inventory.cluster')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'kind', 'namespace', 'name'), name='unreadable_once')],
+            },
         ),
         migrations.CreateModel(
             name='UsageSource',
@@ -601,6 +835,14 @@ class Migration(migrations.Migration):
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.usagesource')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['cluster', 'node_name'], name='usage_of_a_node'),
+                    models.Index(fields=['memory_used_bytes', 'card'], name='usage_by_memory'),
+                    models.Index(fields=['activity_ratio', 'card'], name='usage_by_activity'),
+                ],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'node_name', 'ident'), name='usage_once')],
+            },
         ),
         migrations.CreateModel(
             name='Watch',
@@ -639,6 +881,9 @@ class Migration(migrations.Migration):
                 ('audit_differences_total', models.BigIntegerField(db_default=0, default=0)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='watches', to='inventory.cluster')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'kind'), name='watch_once')],
+            },
         ),
         migrations.CreateModel(
             name='ChargeDay',
@@ -659,292 +904,16 @@ class Migration(migrations.Migration):
                 ('unmetered_mib_s', models.BigIntegerField()),
                 ('unknown_card_us', models.BigIntegerField()),
                 ('unknown_mib_s', models.BigIntegerField()),
+                ('free_by_hardware', models.TextField(blank=True, db_default='', default='')),
+                ('unplaced_by_hardware', models.TextField(blank=True, db_default='', default='')),
+                ('unmetered_by_hardware', models.TextField(blank=True, db_default='', default='')),
+                ('unknown_by_hardware', models.TextField(blank=True, db_default='', default='')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='inventory.cluster')),
             ],
             options={
                 'indexes': [models.Index(fields=['day'], name='charge_days_by_time')],
                 'constraints': [models.UniqueConstraint(fields=('cluster', 'day'), name='charge_day_once')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='card',
-            index=models.Index(condition=models.Q(('removed_at', None)), fields=['cluster', 'memory_free_bytes', 'id'], name='cards_by_room'),
-        ),
-        migrations.AddIndex(
-            model_name='card',
-            index=models.Index(condition=models.Q(('removed_at', None)), fields=['cluster', 'node_name', 'index', 'id'], name='cards_by_node'),
-        ),
-        migrations.AddIndex(
-            model_name='card',
-            index=models.Index(condition=models.Q(('removed_at', None)), fields=['cluster', 'state', 'unavailable_reason'], include=('memory_free_bytes',), name='cards_counted'),
-        ),
-        migrations.AddIndex(
-            model_name='card',
-            index=models.Index(condition=models.Q(('uuid', ''), _negated=True), fields=['uuid'], name='cards_by_uuid'),
-        ),
-        migrations.AddConstraint(
-            model_name='card',
-            constraint=models.UniqueConstraint(fields=('cluster', 'node_name', 'key'), name='card_once'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', 'node_name'], name='allocations_of_a_node'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(fields=['card', '-started_at'], name='allocations_of_a_card'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(fields=['cluster', 'namespace', 'pod'], name='allocations_of_a_pod'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', '-started_at', '-id'], name='allocations_now'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(fields=['cluster', '-started_at', '-id'], name='allocations_by_start'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', 'memory_bytes', 'id'], name='allocations_by_memory'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='allocations_ended'),
-        ),
-        migrations.AddIndex(
-            model_name='allocation',
-            index=models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['cluster', 'node_name', '-ended_at', '-id'], name='allocations_ended_on_a_node'),
-        ),
-        migrations.AddConstraint(
-            model_name='allocation',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('cluster', 'pod_uid', 'container', 'resource', 'node_name', 'card_key'), name='allocation_once'),
-        ),
-        migrations.AddIndex(
-            model_name='component',
-            index=models.Index(fields=['cluster', 'state', 'name', 'version'], name='components_by_state'),
-        ),
-        migrations.AddIndex(
-            model_name='component',
-            index=models.Index(fields=['state_since'], name='components_changed_last'),
-        ),
-        migrations.AddIndex(
-            model_name='component',
-            index=models.Index(condition=models.Q(('first_cause', True)), fields=['cluster', 'node_name'], name='first_causes'),
-        ),
-        migrations.AddIndex(
-            model_name='component',
-            index=models.Index(condition=models.Q(('step', ''), _negated=True), fields=['cluster', 'step'], name='components_in_a_step'),
-        ),
-        migrations.AddConstraint(
-            model_name='component',
-            constraint=models.UniqueConstraint(fields=('cluster', 'node_name', 'name'), name='component_once'),
-        ),
-        migrations.AddIndex(
-            model_name='componentchange',
-            index=models.Index(fields=['cluster', 'node_name', '-at'], name='changes_of_a_node'),
-        ),
-        migrations.AddIndex(
-            model_name='componentchange',
-            index=models.Index(fields=['at'], name='component_changes_in_order'),
-        ),
-        migrations.AddIndex(
-            model_name='configmap',
-            index=models.Index(fields=['cluster', 'node_name'], name='config_maps_of_a_node'),
-        ),
-        migrations.AddConstraint(
-            model_name='configmap',
-            constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='config_map_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='daemonset',
-            constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='daemonset_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='device',
-            constraint=models.UniqueConstraint(fields=('cluster', 'name'), name='device_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='devicetaintrule',
-            constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='device_taint_rule_once'),
-        ),
-        migrations.AddIndex(
-            model_name='dirtynode',
-            index=models.Index(fields=['cluster', 'id'], name='dirty_nodes_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='discrepancy',
-            constraint=models.UniqueConstraint(fields=('cluster', 'node_name', 'code', 'card_key', 'pod'), name='discrepancy_once'),
-        ),
-        migrations.AddIndex(
-            model_name='finding',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['cluster', 'severity', '-first_seen_at', 'id'], name='findings_now'),
-        ),
-        migrations.AddIndex(
-            model_name='finding',
-            index=models.Index(fields=['cluster', 'node_name'], name='findings_of_a_node'),
-        ),
-        migrations.AddConstraint(
-            model_name='finding',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('cluster', 'code', 'node_name', 'card_key', 'pod'), name='finding_once'),
-        ),
-        migrations.AddIndex(
-            model_name='historyanswer',
-            index=models.Index(fields=['wanted_at'], name='history_answers_by_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='historyanswer',
-            constraint=models.UniqueConstraint(fields=('cluster', 'subject', 'key', 'window'), name='history_answer_once'),
-        ),
-        migrations.AddIndex(
-            model_name='historyday',
-            index=models.Index(fields=['day'], name='history_days_by_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='historyday',
-            constraint=models.UniqueConstraint(fields=('cluster', 'subject', 'key', 'day'), name='history_day_once'),
-        ),
-        migrations.AddIndex(
-            model_name='historyminute',
-            index=models.Index(condition=models.Q(('folded', False)), fields=['cluster', 'subject', 'part', 'at'], name='history_to_fold'),
-        ),
-        migrations.AddIndex(
-            model_name='historyminute',
-            index=models.Index(fields=['at'], name='history_minutes_by_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='historyminute',
-            constraint=models.UniqueConstraint(fields=('cluster', 'subject', 'part', 'at'), name='history_minute_once'),
-        ),
-        migrations.AddIndex(
-            model_name='idleallocation',
-            index=models.Index(fields=['-byte_seconds', 'id'], name='idle_by_memory'),
-        ),
-        migrations.AddIndex(
-            model_name='idleallocation',
-            index=models.Index(fields=['-card_seconds', 'id'], name='idle_by_cards'),
-        ),
-        migrations.AddIndex(
-            model_name='idleallocation',
-            index=models.Index(fields=['cluster', 'namespace'], name='idle_of_a_namespace'),
-        ),
-        migrations.AddIndex(
-            model_name='namespaceallocation',
-            index=models.Index(fields=['by', '-memory_bytes', '-cards', 'id'], name='namespace_holds_by_memory'),
-        ),
-        migrations.AddIndex(
-            model_name='namespaceallocation',
-            index=models.Index(fields=['by', '-cards', 'id'], name='namespace_holds_by_cards'),
-        ),
-        migrations.AddConstraint(
-            model_name='namespaceallocation',
-            constraint=models.UniqueConstraint(fields=('cluster', 'by', 'namespace', 'owner_kind', 'owner_name'), name='namespace_hold_once'),
-        ),
-        migrations.AddIndex(
-            model_name='namespaceday',
-            index=models.Index(fields=['day'], name='namespace_days_by_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='namespaceday',
-            constraint=models.UniqueConstraint(fields=('cluster', 'day', 'namespace'), name='namespace_day_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='node',
-            constraint=models.UniqueConstraint(fields=('cluster', 'name'), name='node_once'),
-        ),
-        migrations.AddIndex(
-            model_name='nodetotals',
-            index=models.Index(fields=['cluster', 'pool', 'node_name'], name='accounts_by_pool'),
-        ),
-        migrations.AddIndex(
-            model_name='nodetotals',
-            index=models.Index(condition=models.Q(('recheck_at__isnull', False)), fields=['recheck_at'], name='accounts_to_recheck'),
-        ),
-        migrations.AddConstraint(
-            model_name='nodetotals',
-            constraint=models.UniqueConstraint(fields=('cluster', 'node_name'), name='account_once'),
-        ),
-        migrations.AddIndex(
-            model_name='ownerday',
-            index=models.Index(fields=['day'], name='owner_days_by_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='ownerday',
-            constraint=models.UniqueConstraint(fields=('cluster', 'day', 'namespace', 'owner_kind', 'owner_name'), name='owner_day_once'),
-        ),
-        migrations.AddIndex(
-            model_name='pod',
-            index=models.Index(fields=['cluster', 'node_name'], name='pods_of_a_node'),
-        ),
-        migrations.AddIndex(
-            model_name='pod',
-            index=models.Index(fields=['cluster', 'namespace', 'name'], name='pod_by_name'),
-        ),
-        migrations.AddIndex(
-            model_name='pod',
-            index=models.Index(condition=models.Q(('pending', True)), fields=['cluster', 'created_at'], name='pending_pods'),
-        ),
-        migrations.AddIndex(
-            model_name='pod',
-            index=models.Index(condition=models.Q(('component', ''), _negated=True), fields=['cluster', 'component'], name='pods_of_components'),
-        ),
-        migrations.AddConstraint(
-            model_name='pod',
-            constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='pod_once'),
-        ),
-        migrations.AddIndex(
-            model_name='resourceclaim',
-            index=models.Index(fields=['cluster', 'node_name'], name='claims_of_a_node'),
-        ),
-        migrations.AddIndex(
-            model_name='resourceclaim',
-            index=models.Index(fields=['cluster', 'namespace', 'name'], name='claim_by_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='resourceclaim',
-            constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='resource_claim_once'),
-        ),
-        migrations.AddIndex(
-            model_name='resourceslice',
-            index=models.Index(fields=['cluster', 'node_name'], name='slices_of_a_node'),
-        ),
-        migrations.AddIndex(
-            model_name='resourceslice',
-            index=models.Index(fields=['cluster', 'pool'], name='slices_of_a_pool'),
-        ),
-        migrations.AddConstraint(
-            model_name='resourceslice',
-            constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='resource_slice_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='softwareobject',
-            constraint=models.UniqueConstraint(fields=('cluster', 'kind', 'uid'), name='software_object_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='unreadable',
-            constraint=models.UniqueConstraint(fields=('cluster', 'kind', 'namespace', 'name'), name='unreadable_once'),
-        ),
-        migrations.AddIndex(
-            model_name='cardusage',
-            index=models.Index(fields=['cluster', 'node_name'], name='usage_of_a_node'),
-        ),
-        migrations.AddIndex(
-            model_name='cardusage',
-            index=models.Index(fields=['memory_used_bytes', 'card'], name='usage_by_memory'),
-        ),
-        migrations.AddIndex(
-            model_name='cardusage',
-            index=models.Index(fields=['activity_ratio', 'card'], name='usage_by_activity'),
-        ),
-        migrations.AddConstraint(
-            model_name='cardusage',
-            constraint=models.UniqueConstraint(fields=('cluster', 'node_name', 'ident'), name='usage_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='watch',
-            constraint=models.UniqueConstraint(fields=('cluster', 'kind'), name='watch_once'),
         ),
         storage(STORAGE),
         index(

@@ -18,6 +18,7 @@ from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Watch
 from inventory.models.cluster import Kind, WatchState
 from kube.config_maps import ConfigMap
+from kube.decoders import decoder
 from kube.objects import DaemonSet
 from kube.source import Place
 from stacks.engine.base import Context, ReadConfigMap, Selection
@@ -28,9 +29,9 @@ CHANGED = "the plugins use other ConfigMaps"
 NOTHING = sentence("no device plugin of this cluster reads settings from a ConfigMap")
 NOT_TOLD = "DaemonSets are not read, so the ConfigMaps with plugin settings are unknown"
 
-_daemonset = msgspec.json.Decoder(DaemonSet)
-_selections = msgspec.json.Decoder(tuple[Selection, ...])
-_kept = msgspec.json.Decoder(ReadConfigMap)
+_daemonset = decoder(DaemonSet)
+_selections = decoder(tuple[Selection, ...])
+_kept = decoder(ReadConfigMap)
 
 
 def config_map_row(found: ConfigMap, context: Context) -> Columns | None:

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 UNHEARD_S = 60.0
 #: How often nodes that wait to be accounted are looked for.
 LOOK_S = 0.25
-#: The same for what goes wrong and what changes with time alone, and for first lists.
+#: The same for what changes with time alone and, without a schedule, for what goes wrong; and for first lists.
 REST_S, LISTS_S = 5.0, 2.0
 #: Rows of workers that ended are deleted after this.
 FORGET = timedelta(minutes=10)
@@ -177,7 +177,8 @@ class Keeper:
             clusters = {lease.cluster_id for lease in self._leases.values() if lease.kind == "cards"}
         if not clusters:
             return
-        for cluster_id in _clusters(DirtyNode.objects.filter(cluster_id__in=clusters)):
+        # Of all clusters: the table is small, and a statement with hundreds of ids costs more to build than to run.
+        for cluster_id in clusters.intersection(_clusters(DirtyNode.objects.all())):
             self.woken(cluster_id).set()
         now = time.monotonic()
         waiting = [cluster_id for cluster_id in clusters if self.woken(cluster_id).incomplete]
@@ -187,10 +188,11 @@ class Keeper:
                 self.woken(cluster_id).set()
         if now - self._looked >= REST_S:
             self._looked = now
-            for cluster_id in _clusters(NodeTotals.objects.filter(cluster_id__in=clusters, recheck_at__lte=Now())):
+            for cluster_id in clusters.intersection(_clusters(NodeTotals.objects.filter(recheck_at__lte=Now()))):
                 self.woken(cluster_id).due = True
                 self.woken(cluster_id).set()
-            find_outages(clusters)
+            if not self._sent:
+                find_outages(clusters)  # else the schedule does, for all
 
 
 def _clusters(rows: QuerySet[Any]) -> list[int]:

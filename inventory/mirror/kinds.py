@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from django.conf import settings
 
 from exporters.conditions import speaks_of_cards
 from inventory.components import part_of
-from inventory.mirror import claims, config_maps, devices, software
+from inventory.marks.read import marks
+from inventory.mirror import claims, config_maps, devices, node_changes, pod_failures, software
 from inventory.mirror.mirrored_kind import Dirty, MirroredKind
 from inventory.mirror.values import Columns, common_columns, digest, moment, plain
 from inventory.models import ConfigMap as ConfigMapRow
@@ -27,35 +29,40 @@ from inventory.stack_context import stack_context
 from kube import listed
 from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.config_maps import ConfigMap
+from kube.decoders import decoder
 from kube.devices import Device
 from kube.objects import DaemonSet, Node, Pod
+from kube.quantity import millis, size
 from kube.software import ClusterPolicy, Deployment, DeviceConfig, GPUCluster, GpuDevicePlugin, NVIDIADriver, Service
 from stacks import readers, relevant_resource
 from stacks.engine.base import Context
 from stacks.engine.components import component, pending_reason
 from stacks.engine.node_facts import node_facts
 from stacks.engine.registry import registry
+from stacks.engine.requests import host, waits
 from stacks.engine.requests import requests as pod_requests
-from stacks.engine.requests import waits
 from stacks.engine.trim import trim_pod
 from stacks.engine.trim_daemonset import components, trim_daemonset
 from stacks.engine.trim_node import trim_node
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 8
+ROWS_VERSION = 11
 
 
 def made_by() -> str:
     """What makes the rows: the version of this code's columns, what stacks read, and the settings that decide what is kept."""
     context = stack_context()
-    kept = (registry.signature(), *(value for _, value in context.settings), *context.pod_labels)
+    tolerated = ",".join(settings.TOLERATED_TAINTS)
+    kept = (registry.signature(), *(value for _, value in context.settings), *context.pod_labels, tolerated)
     return f"{ROWS_VERSION}/{digest(dict(enumerate(kept)))}"
 
 
 def _node_row(node: Node, context: Context) -> Columns:
     trimmed = trim_node(node, speaks_of_cards)
     facts = node_facts(node)
+    offered = (node.status.allocatable if node.status else None) or {}
     columns = common_columns(node.metadata, trimmed)
+    gpu = _offers_gpu(trimmed, context)
     columns |= {
         "ready": facts.ready,
         "ready_reason": plain(facts.ready_reason, 1000),
@@ -70,9 +77,20 @@ def _node_row(node: Node, context: Context) -> Columns:
         "address": plain(facts.internal_ip, 64),
         "driver_version": plain(facts.driver_version, 64),
         "driver_source": plain(facts.driver_source, 128),
-        "has_gpu": _offers_gpu(trimmed, context),
+        "boot_id": plain(facts.boot_id, 64),
+        "machine_id": plain(facts.machine_id, 128),
+        "policies_off": facts.policies_off,
+        "has_gpu": gpu,
+        "cpu_millis": millis(offered.get("cpu")),
+        "host_memory_bytes": size(offered.get("memory")),
+        "marks": _marks(node) if gpu else "",
     }
     return columns
+
+
+def _marks(node: Node) -> str:
+    found = marks(node, settings.TOLERATED_TAINTS)
+    return msgspec.json.encode(found).decode() if found else ""
 
 
 def _offers_gpu(node: Node, context: Context) -> bool:
@@ -87,6 +105,7 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
     owner = next((owner for owner in pod.metadata.ownerReferences or () if owner.controller), None)
     pending = waits(trimmed)
     reason, message = pending_reason(trimmed) if pending else ("", "")
+    own = host(pod.spec)
     columns = common_columns(pod.metadata, trimmed)
     columns |= {
         "namespace": plain(pod.metadata.namespace, 253),
@@ -97,12 +116,21 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
         "owner_name": plain(owner.name if owner else "", 253),
         "component": component(trimmed),
         "requests": _asked(trimmed),
+        "cpu_millis": own.cpu_millis,
+        "host_memory_bytes": own.memory_bytes,
+        "priority": _priority(pod),
         "pending": pending,
         "pending_reason": plain(reason, 128),
         "pending_message": plain(message, 4000),
         "claims": claims.of_pod(trimmed),
     }
     return columns
+
+
+def _priority(pod: listed.Pod) -> int | None:
+    """None too for a number that is no 32-bit integer, as the API has it."""
+    found = pod.spec.priority if pod.spec else None
+    return found if found is not None and -(2**31) <= found < 2**31 else None
 
 
 def _every(resource: str) -> bool:
@@ -143,7 +171,7 @@ def _dirty_pod(node: str, component: str) -> set[Dirty]:
 def _dirty_stacks(facts: str) -> set[Dirty]:
     """A DaemonSet touches what is known of the cluster's software, and the nodes of stacks that read its settings."""
     try:
-        daemonset = msgspec.json.decode(facts, type=DaemonSet)
+        daemonset = decoder(DaemonSet).decode(facts)
     except msgspec.DecodeError:  # somebody wrote into the table: then it may have been anything
         return {("", ""), ("", CLUSTER_SOFTWARE)}
     return {("", CLUSTER_SOFTWARE), *(("", stack) for stack in readers(components(daemonset)))}
@@ -152,11 +180,13 @@ def _dirty_stacks(facts: str) -> set[Dirty]:
 _COMMON = ("uid", "name", "created_at", "facts")
 _NODE = (
     *("ready", "ready_reason", "unschedulable", "os", "os_image", "kernel", "kubelet", "runtime"),
-    *("instance_type", "zone", "address", "driver_version", "driver_source", "has_gpu"),
+    *("instance_type", "zone", "address", "driver_version", "driver_source"),
+    *("boot_id", "machine_id", "policies_off", "has_gpu"),
+    *("cpu_millis", "host_memory_bytes", "marks"),
 )
 _POD = (
     *("namespace", "node_name", "phase", "terminating_since", "owner_kind", "owner_name", "component", "requests"),
-    *("pending", "pending_reason", "pending_message", "claims"),
+    *("cpu_millis", "host_memory_bytes", "priority", "pending", "pending_reason", "pending_message", "claims"),
 )
 
 #: Versions of dynamic resource allocation that `kube.claims` reads.
@@ -196,7 +226,16 @@ def _resource(kind: Kind, group: str, version: str, struct: type[Any]) -> Mirror
 
 KINDS = {
     Kind.NODES.value: MirroredKind(
-        Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, ("name",), _dirty_node, (*_COMMON, *_NODE)
+        Kind.NODES,
+        "/api/v1/nodes",
+        Node,
+        NodeRow,
+        "name",
+        _node_row,
+        ("name",),
+        _dirty_node,
+        (*_COMMON, *_NODE),
+        note=node_changes.note,
     ),
     Kind.PODS.value: MirroredKind(
         Kind.PODS,
@@ -208,6 +247,8 @@ KINDS = {
         ("node_name", "component"),
         _dirty_pod,
         (*_COMMON, *_POD),
+        note=pod_failures.note,
+        noted=pod_failures.NOTED,
     ),
     Kind.DAEMONSETS.value: MirroredKind(
         Kind.DAEMONSETS,

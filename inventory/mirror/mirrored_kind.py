@@ -26,6 +26,8 @@ class MirroredKind(msgspec.Struct, frozen=True):
     where the API server is asked which it has; the path is that of the first. shared: (column, value) of its rows in a table that
     several kinds share. places: the parts
     of the kind that are read, by what is stored with the watch. needed: whether anything of it is to be read; nothing: why not.
+    note: keeps what changed of objects that were known, from their keys → stored facts, and → new columns;
+    noted: only of those whose new facts have this text.
     """
 
     kind: str
@@ -44,6 +46,8 @@ class MirroredKind(msgspec.Struct, frozen=True):
     places: Callable[[str], tuple[Place, ...]] | None = None
     needed: Callable[[int], bool] | None = None
     nothing: str = ""
+    note: Callable[[int, dict[str, str], dict[str, Columns]], None] | None = None
+    noted: str = ""
 
     @property
     def group(self) -> str:

@@ -1,7 +1,7 @@
 """Findings of a cluster that is not in sync: unreachable, not reporting, not watched, or an audit found differences.
 
-Made from the rows of its watches, by whoever lives: who reconciles it, and the schedule, which looks at all clusters. Both may look
-at once; a finding is there once.
+Made from the rows of its watches by the schedule, for all clusters, or by who reconciles a cluster where there is no schedule.
+Several may look at once; a finding is there once.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from inventory import stated
 from inventory.capacity import capacity
 from inventory.catalogue import CATALOGUE
 from inventory.condition import TAKEOVER_S, Condition, State, condition_of, watches
@@ -118,10 +119,9 @@ def _write(cluster_id: int, code: str, text: str | None, row: Finding | None) ->
             ended_at=None,
             defaults={
                 "severity": CATALOGUE[code].severity,
-                "text": text,
-                "wording": stored(text),
                 "first_seen_at": timezone.now(),
+                **stated.columns(text),
             },
         )
     elif (row.text, row.wording) != (text, stored(text)):
-        Finding.objects.filter(pk=row.pk).update(text=text, wording=stored(text))
+        Finding.objects.filter(pk=row.pk).update(**stated.columns(text))

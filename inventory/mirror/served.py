@@ -18,6 +18,7 @@ from inventory.mirror.kinds import KINDS
 from inventory.models import Watch
 from inventory.models.cluster import WatchState
 from kube.client import ApiError, BadKubeconfig, Client
+from kube.decoders import decoder
 from kube.source import TIMEOUT_S, Source
 
 logger = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ class _Groups(msgspec.Struct):
 def group_names(client: Client) -> set[str] | None:
     """The groups that the API server has, by one question; "" is that of core/v1. None: it does not say. Raises ApiError."""
     try:
-        found = msgspec.json.decode(client.get("/apis", timeout_s=TIMEOUT_S), type=_Groups)
+        found = decoder(_Groups).decode(client.get("/apis", timeout_s=TIMEOUT_S))
     except ApiError as error:
         if error.status in (403, 404):
             return None

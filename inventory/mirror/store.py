@@ -259,6 +259,10 @@ class Store(Generic[T]):
                 before = self._rows.filter(**{f"{self.kind.key}__in": known})
                 dirty |= self._dirty_of_rows(before)
                 alike |= self._alike_of_rows(before)
+            noted = {key for key in known if self.kind.noted in upserts[key]["facts"]} if self.kind.note else set()
+            if self.kind.note and noted:
+                before = self._rows.filter(**{f"{self.kind.key}__in": noted})
+                self.kind.note(self.cluster_id, dict(before.values_list(self.kind.key, "facts")), upserts)
             new = _values(self.cluster_id, [columns for key, columns in upserts.items() if key not in known])
             changed = _values(self.cluster_id, [columns for key, columns in upserts.items() if key in known])
             bulk.insert(self.kind.model, names, new)

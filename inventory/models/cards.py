@@ -8,9 +8,10 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from inventory.health.findings import FINDINGS as OF_HEALTH
-from inventory.health.shown import Shown, line, shown
+from inventory.health.shown import ShownReport, line, shown
 from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
+from kube.decoders import decoder
 from runtime.scope import ANOTHER, Scope
 from runtime.scoped import OfCluster, OfNamespace
 from stacks.engine.base import HEALTH_UNKNOWN, Room
@@ -20,8 +21,9 @@ NAME_NO_POD = (*OF_HEALTH, "never-reached", "cluster-not-reporting", "cluster-no
 
 #: Cards of a node of which it is kept, with the node, what would still fit on them.
 MOST_ROOMS = 64
-_rooms = msgspec.json.Decoder(tuple[Room, ...])
-_room = msgspec.json.Decoder(Room)
+_rooms = decoder(tuple[Room, ...])
+_offers = decoder(dict[str, tuple[int, int]])
+_room = decoder(Room)
 
 
 class NodeTotals(OfCluster):
@@ -54,6 +56,8 @@ class NodeTotals(OfCluster):
     memory_free_bytes = models.BigIntegerField(null=True)
     #: Largest free piece on one card.
     largest_gap_bytes = models.BigIntegerField(null=True)
+    #: The most that one of its cards has to give out, allocated or not; None: of some card that is not known.
+    largest_card_bytes = models.BigIntegerField(null=True)
     memory_unplaced_bytes = models.BigIntegerField(null=True)
     unplaced_count = models.IntegerField(default=0)
     allocations_count = models.IntegerField(default=0)
@@ -61,11 +65,17 @@ class NodeTotals(OfCluster):
     worst_severity = models.CharField(max_length=8, blank=True)
     #: The tiles of the map without a join: [[card id, label, percent or null, state, worst severity], …].
     tiles = models.JSONField(default=list)
-    #: The worst of what is said of the node and of its cards; what is said of the node, as JSON: [Told, …].
+    #: The worst of what is said of the node and of its cards; what is said of the node, as JSON: [HealthReport, …].
     health = models.CharField(max_length=16, default=HEALTH_UNKNOWN, db_default=HEALTH_UNKNOWN)
     health_reports = models.TextField(blank=True, default="", db_default="")
     #: What would still fit on its cards that are cut, as JSON: of MOST_ROOMS of them.
     rooms = models.TextField(blank=True, default="", db_default="")
+    #: What the scheduler counts of the node, as JSON: resource of cards → [allocatable, that less what pods on it request].
+    offers = models.TextField(blank=True, default="", db_default="")
+    #: Allocatable CPU, in thousandths, and main memory, less what mirrored pods on it request: no more than this is free, since pods
+    #: that request no card are not mirrored. None: unknown.
+    cpu_free_millis = models.BigIntegerField(null=True)
+    host_memory_free_bytes = models.BigIntegerField(null=True)
     recheck_at = models.DateTimeField(null=True)
     digest = models.BigIntegerField()
     #: When these figures last changed.
@@ -90,7 +100,15 @@ class NodeTotals(OfCluster):
             return ()
 
     @property
-    def found_health(self) -> list[Shown]:
+    def found_offers(self) -> dict[str, tuple[int, int]]:
+        """`offers`, read; none when somebody wrote into the column."""
+        try:
+            return _offers.decode(self.offers) if self.offers else {}
+        except msgspec.DecodeError:
+            return {}
+
+    @property
+    def found_health(self) -> list[ShownReport]:
         """`health_reports`, read."""
         return shown(self.health_reports)
 
@@ -117,7 +135,7 @@ class Card(OfCluster):
     stack = models.CharField(max_length=32)
     mode = models.CharField(max_length=8)
     health = models.CharField(max_length=16)
-    #: Who says so, the worst first, as JSON: [Told, …].
+    #: Health by source, the worst first, as JSON: [HealthReport, …].
     health_reports = models.TextField(blank=True, default="", db_default="")
     state = models.CharField(max_length=16, choices=CardState.choices)
     memory_total_bytes = models.BigIntegerField(null=True)
@@ -172,7 +190,7 @@ class Card(OfCluster):
             return None
 
     @property
-    def found_health(self) -> list[Shown]:
+    def found_health(self) -> list[ShownReport]:
         """`health_reports`, read."""
         return shown(self.health_reports)
 
@@ -268,6 +286,8 @@ class Finding(OfCluster):
     text = models.TextField()
     #: How the text was made, see `wording.said`; None of rows that are older, and of what is no sentence of ours.
     wording = models.JSONField(null=True)
+    #: What it states, in English: the same for all findings with the same cause; "" where the code says it (`inventory.stated`).
+    cause = models.CharField(max_length=200, blank=True, default="", db_default="")
     first_seen_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 
@@ -284,6 +304,12 @@ class Finding(OfCluster):
                 fields=["cluster", "severity", "-first_seen_at", "id"], condition=Q(ended_at=None), name="findings_now"
             ),
             models.Index(fields=["cluster", "node_name"], name="findings_of_a_node"),
+            # What is counted by cause is read from this one alone: SQLite looks for the column of the condition too.
+            models.Index(
+                fields=["severity", "code", "cause", "cluster", "node_name", "card_key", "first_seen_at", "ended_at"],
+                condition=Q(ended_at=None),
+                name="findings_by_cause",
+            ),
         ]
 
     @classmethod

@@ -43,6 +43,9 @@ class NamespaceAllocation(OfNamespace):
     idle_bytes = models.BigIntegerField(null=True)
     idle_cards = models.FloatField(null=True)
     idle_since = models.DateTimeField(null=True)
+    #: Bytes × seconds of the last seven days (UTC, with today): without activity; and not used. None: not collected, or an owner.
+    idle_week_byte_seconds = models.FloatField(null=True)
+    unused_week_byte_seconds = models.FloatField(null=True)
     oldest_pod = models.CharField(max_length=253)
     oldest_since = models.DateTimeField()
     #: Measured on cards where nobody else is; None: on none.
@@ -87,6 +90,11 @@ class ChargeDay(OfCluster):
     unmetered_mib_s = models.BigIntegerField()
     unknown_card_us = models.BigIntegerField()
     unknown_mib_s = models.BigIntegerField()
+    #: The last four by hardware (`inventory.charges.prices.packed`).
+    free_by_hardware = models.TextField(blank=True, default="", db_default="")
+    unplaced_by_hardware = models.TextField(blank=True, default="", db_default="")
+    unmetered_by_hardware = models.TextField(blank=True, default="", db_default="")
+    unknown_by_hardware = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "day"], name="charge_day_once")]
@@ -104,6 +112,12 @@ class NamespaceDay(OfNamespace):
     namespace = models.CharField(max_length=253)
     card_us = models.BigIntegerField()
     mib_s = models.BigIntegerField()
+    #: Of mib_s, as the history has it each minute: without activity; and not used, on measured cards that the namespace had alone.
+    #: None: not collected.
+    idle_mib_s = models.BigIntegerField(null=True)
+    unused_mib_s = models.BigIntegerField(null=True)
+    #: card_us and mib_s by what prices choose by.
+    by_hardware = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
@@ -129,6 +143,14 @@ class OwnerDay(OfNamespace):
     owner_name = models.CharField(max_length=253, blank=True)
     card_us = models.BigIntegerField()
     mib_s = models.BigIntegerField()
+    by_hardware = models.TextField(blank=True, default="", db_default="")
+    #: Of days that are over, from the histories of its cards (`inventory.charges.used`); None: not collected.
+    idle_mib_s = models.BigIntegerField(null=True)
+    unused_mib_s = models.BigIntegerField(null=True)
+    #: MiB of one card: the most allocated; the 99th percentile of what was used, of so many values.
+    asked_mib = models.BigIntegerField(null=True)
+    peak_mib = models.BigIntegerField(null=True)
+    samples = models.BigIntegerField(null=True)
 
     class Meta:
         constraints = [
@@ -140,3 +162,24 @@ class OwnerDay(OfNamespace):
 
     def __str__(self) -> str:
         return f"{self.namespace} {self.owner_name} {self.day}"
+
+
+class Price(models.Model):
+    """A price from a day on (UTC): of the cards with a node label, in a pool, of a model; "" chooses all.
+
+    card_hour, gib_hour: millionths of the currency; None: not charged by that. Both None: unknown from then on.
+    """
+
+    label = models.CharField(max_length=381, blank=True)
+    pool = models.CharField(max_length=255, blank=True)
+    model = models.CharField(max_length=128, blank=True)
+    since = models.DateField()
+    currency = models.CharField(max_length=3)
+    card_hour = models.BigIntegerField(null=True)
+    gib_hour = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["label", "pool", "model", "since"], name="price_once")]
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.pool} {self.model} {self.since}".strip()

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from runtime.leases.row import LeaseRow
 from runtime.scope import Scope
@@ -92,11 +93,21 @@ def resting() -> models.Q:
     return absent | models.Q(state=WatchState.NOT_NEEDED) | models.Q(kind=Kind.CONFIGMAPS, selection="")
 
 
+class QuarantineHow(models.TextChoices):
+    """TAINT: a taint of ours. CORDON: that, and unschedulable. NVSENTINEL: a MaintenanceRequest, which needs no right on nodes."""
+
+    TAINT = "taint", _("taint")
+    CORDON = "cordon", _("taint and cordon")
+    NVSENTINEL = "nvsentinel", _("NVSentinel maintenance request")
+
+
 class Cluster(models.Model):
     """One Kubernetes cluster. Holds where its credentials are, never the credentials.
 
     kubeconfig: absolute path of a file that the watchers can read; empty means the in-cluster service account.
     launcher_kubeconfig: the file with the rights to launch validations, for the launch workers; empty: the same as the watchers'.
+    quarantine_kubeconfig: the file with the rights to mark nodes, for the launch workers; empty: gpudash marks none.
+    quarantine_how: by which mark a node is taken out of service.
     """
 
     name = models.CharField(
@@ -107,12 +118,17 @@ class Cluster(models.Model):
     kubeconfig = models.CharField(max_length=1024, blank=True)
     context = models.CharField(max_length=253, blank=True)
     launcher_kubeconfig = models.CharField(max_length=1024, blank=True)
+    quarantine_kubeconfig = models.CharField(max_length=1024, blank=True, default="", db_default="")
+    quarantine_how = models.CharField(
+        max_length=12, choices=QuarantineHow.choices, default=QuarantineHow.TAINT, db_default=QuarantineHow.TAINT.value
+    )
     server = models.CharField(max_length=512, blank=True)
     #: What the credentials may do, as the last check found: [{"verb", "resource", "allowed", "needed_for"}].
     permissions = models.JSONField(default=list)
     permissions_checked_at = models.DateTimeField(null=True)
     #: The same for those of the launcher, which another process asks.
     launcher_checked_at = models.DateTimeField(null=True)
+    quarantine_checked_at = models.DateTimeField(null=True)
     #: UID of the namespace kube-system, by which a cluster is known again; "" while it is not told, and why.
     uid = models.CharField(max_length=64, blank=True, default="", db_default="")
     uid_note = models.CharField(max_length=500, blank=True, default="", db_default="")

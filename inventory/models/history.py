@@ -60,13 +60,18 @@ class _OfSubject(OfCluster):
 
 
 class HistoryDay(_OfSubject):
-    """One subject on one day (UTC): five minutes a value."""
+    """One subject on one day (UTC): five minutes a value.
+
+    free_mib, cards_free: of a pool the means of the day, so that a forecast unpacks no day; None: less than half of it is known.
+    """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
     subject = models.CharField(max_length=9, choices=Subject.choices)
     key = models.CharField(max_length=255, blank=True)
     day = models.DateField()
     data = models.BinaryField()
+    free_mib = models.FloatField(null=True)
+    cards_free = models.FloatField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "subject", "key", "day"], name="history_day_once")]

@@ -1,9 +1,9 @@
 """Why a card that is not allocated is unavailable, and so what "free" means: one rule for all that shows it.
 
-A card is free when it is not allocated and a pod can be allocated it: it is not unhealthy, its node is ready and not cordoned, and
-the data of its cluster are current. Any other card that is not allocated is unavailable. The reconciler writes what it knows of cards
-and nodes into their rows (`unavailable_reason`, the states "free" and "unavailable"). Whether a cluster's data are current depends on
-the clock alone, so it is checked here.
+A card is free when it is not allocated and a pod can be allocated it: its stack does not mark it unhealthy, its node is ready and not
+cordoned, and the data of its cluster are current. Any other card that is not allocated is unavailable. The reconciler writes what it
+knows of cards and nodes into their rows (`unavailable_reason`, the states "free" and "unavailable"). Whether a cluster's data are
+current depends on the clock alone, so it is checked here.
 Source for nodes and taints: kubernetes/kubernetes v1.36.3 (NodeUnschedulable, TaintToleration).
 """
 

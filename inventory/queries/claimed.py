@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from inventory.models import Pod, ResourceClaim
+from kube.decoders import decoder
 from stacks.dra.asks import Ask, said
 
 #: allocated: it has its devices. pending: nothing was given to it yet. not-made: it is to be made from a template, and has
@@ -86,6 +87,6 @@ def _claimed(name: str, claim: str, template: str, row: ResourceClaim | None) ->
 
 def _requests(text: str) -> tuple[Ask, ...] | None:
     try:
-        return msgspec.json.decode(text, type=tuple[Ask, ...]) if text else None
+        return decoder(tuple[Ask, ...]).decode(text) if text else None
     except msgspec.DecodeError:
         return None

@@ -36,8 +36,13 @@ class FreeCards:
     unavailable_unidentified: int = 0
 
     @property
+    def unavailable_named(self) -> int:
+        """Those that lists show."""
+        return sum(self.unavailable.values())
+
+    @property
     def unavailable_all(self) -> int:
-        return sum(self.unavailable.values()) + self.unavailable_unidentified
+        return self.unavailable_named + self.unavailable_unidentified
 
 
 def free_cards(clusters: Iterable[Cluster] | None = None) -> FreeCards:
@@ -123,17 +128,36 @@ def cards_by_cluster(ids: Ids) -> dict[int, CardCounts]:
 
 
 def _count_cards(ids: Ids) -> dict[int, CardCounts]:
+    return count_cards(of_clusters(Card.objects.filter(removed_at=None), ids))
+
+
+def count_cards(cards: QuerySet[Card]) -> dict[int, CardCounts]:
+    """Cluster id → these cards."""
     away, made = unbelieved(), dict[int, CardCounts]()
-    rows = (
-        of_clusters(Card.objects.filter(removed_at=None), ids)
-        .order_by()
-        .values_list("cluster_id", "state", "unavailable_reason")
-    )
+    rows = cards.order_by().values_list("cluster_id", "state", "unavailable_reason")
     # The state and not the id, which the index does not have.
     free = Count("state", filter=Q(memory_free_bytes__gt=0))
     for cluster_id, state, why, count, with_room in rows.annotate(count=Count("state"), with_room=free):
         off = UnavailableReason.STALE.value if cluster_id in away else why
         made.setdefault(cluster_id, CardCounts()).add(state, off, count, with_room)
+    return made
+
+
+def cards_by_pool(ids: Ids) -> dict[tuple[int, str], CardCounts]:
+    """(cluster id, pool) → its cards that are present; those of nodes that are not counted yet are of pool "". Two queries."""
+    return shared("cards by pool", ids, lambda: _count_by_pool(ids))
+
+
+def _count_by_pool(ids: Ids) -> dict[tuple[int, str], CardCounts]:
+    away, made = unbelieved(), dict[tuple[int, str], CardCounts]()
+    node = NodeTotals.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"))
+    rows = (
+        of_clusters(Card.objects.filter(removed_at=None), ids).order_by().annotate(pool=Subquery(node.values("pool")))
+    )
+    columns = ("cluster_id", "pool", "state", "unavailable_reason")
+    for cluster_id, pool, state, why, count in rows.values_list(*columns).annotate(Count("id")):
+        off = UnavailableReason.STALE.value if cluster_id in away else why
+        made.setdefault((cluster_id, pool or ""), CardCounts()).add(state, off, count, 0)
     return made
 
 

@@ -21,6 +21,7 @@ from inventory.models import (
     ComponentChange,
     Finding,
     Node,
+    NodeChange,
     NodeTotals,
     Pod,
     Unreadable,
@@ -171,6 +172,11 @@ def components_of_node(cluster_id: int, node_name: str) -> QuerySet[Component]:
 def component_changes() -> QuerySet[ComponentChange]:
     """How components changed."""
     return ComponentChange.objects.select_related("cluster")
+
+
+def node_changes() -> QuerySet[NodeChange]:
+    """How nodes changed."""
+    return NodeChange.objects.select_related("cluster")
 
 
 def unreadable() -> QuerySet[Unreadable]:

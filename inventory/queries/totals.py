@@ -6,7 +6,7 @@ Knows nothing of requests, pages or validations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -74,11 +74,12 @@ PoolKey = tuple[int, str]
 
 @dataclass(frozen=True)
 class PoolTotals:
-    """Totals of the nodes of one cluster that are alike."""
+    """Totals of the nodes of one cluster that are alike. model: of their cards, "" for unknown."""
 
     cluster_id: int
     cluster: str
     pool: str
+    model: str
     totals: Totals
 
 
@@ -183,6 +184,11 @@ def totals_of(rows: QuerySet[NodeTotals]) -> Totals:
     return _totals(rows.order_by().aggregate(**_aggregates()))
 
 
+def totals_of_groups(groups: Any, columns: Sequence[str]) -> dict[tuple[Any, ...], Totals]:
+    """groups: accounts by the values of these columns, as `values` puts them together. One query."""
+    return {tuple(row[column] for column in columns): _totals(row) for row in groups.annotate(**_aggregates())}
+
+
 def all_totals(clusters: Iterable[Cluster] | None = None) -> Totals:
     """Totals of all clusters, or of these: one query."""
     ids = ids_of(clusters)
@@ -234,8 +240,8 @@ def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals
 def _totals_by_pool(ids: Ids) -> list[PoolTotals]:
     rows = of_clusters(NodeTotals.objects.all(), ids).order_by().values("cluster_id", "cluster__name", "pool")
     made = [
-        PoolTotals(row["cluster_id"], row["cluster__name"], row["pool"], _totals(row))
-        for row in rows.annotate(**_aggregates())
+        PoolTotals(row["cluster_id"], row["cluster__name"], row["pool"], row["of_model"], _totals(row))
+        for row in rows.annotate(of_model=Max("model"), **_aggregates())
     ]
     return sorted(made, key=lambda pool: (pool.cluster, pool.pool))
 

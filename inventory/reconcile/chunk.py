@@ -18,6 +18,7 @@ from django.db.models import QuerySet
 from inventory.compared.entries import FINDINGS
 from inventory.components import NodeComponents
 from inventory.health import judge, signs
+from inventory.mirror.values import Columns
 from inventory.models import Allocation, Card, CardUsage, Component, DirtyNode, Discrepancy, Finding, NodeTotals, Watch
 from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import Device as DeviceRow
@@ -29,13 +30,16 @@ from inventory.models import ResourceSlice as SliceRow
 from inventory.models.cluster import Kind
 from inventory.queries.availability import of_node as what_keeps_off
 from inventory.reconcile.causes import is_cause, with_cause
+from inventory.reconcile.offers import Host, Requested, offer_columns
 from inventory.reconcile.software import StoredComponent, components_of, read_daemonsets, read_software
 from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
+from kube.decoders import decoder
 from kube.devices import Device
 from kube.objects import Node, Pod
 from runtime.clock import database_now
 from stacks.engine import base
 from stacks.engine.node_report import node_report
+from stacks.engine.requests import holds
 from wording.said import restored
 
 logger = logging.getLogger(__name__)
@@ -45,13 +49,13 @@ S = TypeVar("S", bound=msgspec.Struct)
 #: Dirty-node rows that one chunk takes away; a node that has more is looked at again.
 SEEN = 10_000
 
-_node = msgspec.json.Decoder(Node)
-_pod = msgspec.json.Decoder(Pod)
-_slice = msgspec.json.Decoder(ResourceSlice)
-_taint_rule = msgspec.json.Decoder(DeviceTaintRule)
-_claim = msgspec.json.Decoder(ResourceClaim)
-_config_map = msgspec.json.Decoder(base.ReadConfigMap)
-_device = msgspec.json.Decoder(Device)
+_node = decoder(Node)
+_pod = decoder(Pod)
+_slice = decoder(ResourceSlice)
+_taint_rule = decoder(DeviceTaintRule)
+_claim = decoder(ResourceClaim)
+_config_map = decoder(base.ReadConfigMap)
+_device = decoder(Device)
 
 
 class StoredTotals(msgspec.Struct, frozen=True):
@@ -71,7 +75,6 @@ class StoredCard(msgspec.Struct, frozen=True):
     key: str
     digest: int
     uuid: str
-    first_seen_at: datetime
     removed_at: datetime | None
 
 
@@ -86,7 +89,6 @@ class StoredAllocation(msgspec.Struct, frozen=True):
     card_key: str
     evidence: str
     digest: int
-    started_at: datetime
 
 
 class StoredFinding(msgspec.Struct, frozen=True):
@@ -100,6 +102,7 @@ class StoredFinding(msgspec.Struct, frozen=True):
     severity: str
     text: str
     wording: dict[str, Any] | None
+    cause: str
 
 
 class NodeChunk(msgspec.Struct, kw_only=True):
@@ -107,7 +110,8 @@ class NodeChunk(msgspec.Struct, kw_only=True):
 
     report: what the stacks say; None when the node is gone or has nothing to do with GPUs. health: of it and its cards.
     unavailable_reason: what keeps pods off it, "" when nothing does. components: its GPU software. pods: by uid, ended
-    ones too. The rest is what is stored: cards by key (removed ones too), allocations and findings that have not ended.
+    ones too. offers: columns of its totals, what the scheduler counts. The rest is what is stored: cards by key (removed ones
+    too), allocations and findings that have not ended.
     """
 
     name: str
@@ -121,6 +125,7 @@ class NodeChunk(msgspec.Struct, kw_only=True):
     components: NodeComponents = NodeComponents()
     health: judge.Judged | None = None
     unavailable_reason: str = ""
+    offers: Columns = {}
 
 
 class Chunk(msgspec.Struct, kw_only=True):
@@ -145,10 +150,11 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     findings = _by_node(StoredFinding, Finding.objects.filter(**of_these, ended_at=None))
     components = _by_node(StoredComponent, Component.objects.filter(**of_these))
     told_of = NodeRow.objects.filter(cluster_id=cluster_id, name__in=names)
-    found = list(told_of.values_list("name", "facts", "ready", "unschedulable"))
-    facts = {name: text for name, text, _, _ in found}
-    unavailable_reason = {name: next(what_keeps_off(ready, cordoned), None) for name, _, ready, cordoned in found}
-    pods = _pods(PodRow.objects.filter(**of_these).values_list("node_name", "uid", "facts"))
+    found = list(told_of.values_list("name", "facts", "ready", "unschedulable", "cpu_millis", "host_memory_bytes"))
+    facts = {name: text for name, text, *_ in found}
+    unavailable_reason = {name: next(what_keeps_off(ready, cordoned), None) for name, _, ready, cordoned, *_ in found}
+    hosts = {name: Host(cpu, memory) for name, *_, cpu, memory in found}
+    pods, bound = _pods(PodRow.objects.filter(**of_these).values_list(*_POD))
     daemonsets = read_daemonsets(cluster_id)
     software = read_software(cluster_id, chunk.now, daemonsets)
     context = msgspec.structs.replace(
@@ -186,6 +192,7 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             report=health.report if health else None,
             health=health,
             unavailable_reason=unavailable_reason.get(name) or "",
+            offers=offer_columns(node_, hosts.get(name, Host()), bound[name], mine),
             pods=pods[name],
             totals=next(iter(totals[name]), None),
             cards={card.key: card for card in cards[name]},
@@ -230,11 +237,18 @@ def _by_node(kind: type[S], rows: QuerySet[Any]) -> dict[str, list[S]]:
     return grouped
 
 
-def _pods(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, Pod]]:
+_POD = ("node_name", "uid", "facts", "requests", "cpu_millis", "host_memory_bytes")
+
+
+def _pods(rows: Iterable[tuple[Any, ...]]) -> tuple[dict[str, dict[str, Pod]], dict[str, list[Requested]]]:
+    """(all pods by UID, what those that have not ended request), both by node."""
     grouped: dict[str, dict[str, Pod]] = defaultdict(dict)
-    for node, uid, facts in rows:
-        grouped[node][uid] = _pod.decode(facts)
-    return grouped
+    bound: dict[str, list[Requested]] = defaultdict(list)
+    for node, uid, facts, *requested in rows:
+        grouped[node][uid] = pod = _pod.decode(facts)
+        if holds(pod):
+            bound[node].append(Requested(*requested))
+    return grouped, bound
 
 
 def _slices(cluster_id: int, names: list[str]) -> dict[str, list[ResourceSlice]]:
@@ -336,4 +350,4 @@ def _claims_read(cluster_id: int) -> bool:
 def _known_uuids(cards: list[StoredCard]) -> tuple[str, ...]:
     """UUIDs of a node's cards that are not gone, in the order in which they were first seen."""
     present = [card for card in cards if card.uuid and card.removed_at is None]
-    return tuple(card.uuid for card in sorted(present, key=lambda card: (card.first_seen_at, card.id)))
+    return tuple(card.uuid for card in sorted(present, key=lambda card: card.id))

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from inventory import stated
 from inventory.health import judge
 from inventory.mirror.values import Columns, digest, moment, plain
 from inventory.models.cards import MOST_ROOMS
@@ -53,9 +54,8 @@ def card_columns(
     """unavailable_reason: what keeps pods off the node."""
     card = report.card
     unplaced = any(held.stack == card.stack for held in node.unplaced)
-    off = unavailable_reason or (
-        UnavailableReason.UNHEALTHY.value if base.UNHEALTHY in (health.level, card.health) else ""
-    )
+    # What only others call unhealthy, its stack still allocates.
+    off = unavailable_reason or (UnavailableReason.UNHEALTHY.value if card.health == base.UNHEALTHY else "")
     state = card_state(report, unplaced).value
     free, unavailable = None, None
     if card.memory_total_bytes is not None and report.memory_allocated_bytes is not None:
@@ -207,6 +207,7 @@ def totals_columns(
     models = Counter(card["model"] for card in cards if card["model"])
     model = models.most_common(1)[0][0] if models else ""
     gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]
+    sizes = [card["memory_total_bytes"] for card in cards]
     unavailable_gaps = [
         card["memory_unavailable_bytes"] for card in cards if card["memory_unavailable_bytes"] is not None
     ]
@@ -237,6 +238,7 @@ def totals_columns(
         "memory_allocated_bytes": fitting(allocated),
         "memory_free_bytes": fitting(free),
         "largest_gap_bytes": _largest_gap(gaps, report.unplaced),
+        "largest_card_bytes": None if None in sizes else max(sizes, default=None),
         "memory_unplaced_bytes": fitting(report.memory_unplaced_bytes),
         "unplaced_count": len(report.unplaced),
         "allocations_count": len(holders),
@@ -298,6 +300,5 @@ def finding_columns(finding: base.Finding) -> Columns:
         "severity": finding.severity,
         "card_key": plain(finding.card, 128),
         "pod": plain(finding.pod, 512),
-        "text": plain(finding.text, 4000),
-        "wording": stored(finding.text),
+        **stated.columns(finding.text),
     }

@@ -36,7 +36,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 #: Columns that change while an allocation goes on, besides that of its card.
 #: Columns of a finding that change while it lasts.
-_SAID = ("text", "severity", "wording")
+_SAID = ("text", "severity", "wording", "cause")
 _ALLOCATION_UPDATES = (
     "card_key",
     "owner_kind",
@@ -118,16 +118,18 @@ class _Writer:
     def _write_allocations(self) -> None:
         new: list[Columns] = []
         changed: list[Row] = []
-        ended: list[Row] = []
+        ended: dict[int, datetime] = {}
         for node in self.nodes:
             self._compare_allocations(node, new, changed, ended)
         if ended:
-            self.written += bulk.update(Allocation, ("id", "ended_at"), ended)
+            self.written += bulk.update(Allocation, ("id", "ended_at"), _not_before_start(ended))
         if changed:
             self.written += bulk.update(Allocation, ("id", "card_id", *_ALLOCATION_UPDATES), changed)
         self._insert(Allocation, new)
 
-    def _compare_allocations(self, node: NodeChunk, new: list[Columns], changed: list[Row], ended: list[Row]) -> None:
+    def _compare_allocations(
+        self, node: NodeChunk, new: list[Columns], changed: list[Row], ended: dict[int, datetime]
+    ) -> None:
         """Same key: updated in place. An allocation whose card became known moves in place: it was there all the time.
 
         So does one whose card was only deduced, when its name is learned, or when there turn out to be more cards.
@@ -156,7 +158,7 @@ class _Writer:
             pod = None if columns["pod_uid"] in was_elsewhere else node.pods.get(columns["pod_uid"])
             place = {"node_name": node.name, "card_id": self.ids[node.name].get(columns["card_key"])}
             new.append(columns | place | {"started_at": started_at(pod, self.now), "ended_at": None})
-        ended += [(row.id, _end_of(row, node, self.now)) for row in left]
+        ended |= {row.id: ended_at(node.pods.get(row.pod_uid), self.now) for row in left}
 
     def _changed(self, row: StoredAllocation, columns: Columns, node: NodeChunk) -> Row:
         card_id = self.ids[node.name].get(columns["card_key"])
@@ -174,7 +176,9 @@ class _Writer:
                 columns = wanted.pop((row.code, row.card_key, row.pod), None)
                 if columns is None:
                     ended.append(row.id)
-                elif (row.text, row.severity, row.wording) != (said := tuple(columns[name] for name in _SAID)):
+                elif (row.text, row.severity, row.wording, row.cause) != (
+                    said := tuple(columns[name] for name in _SAID)
+                ):
                     changed.append((row.id, *said))
             place = {"node_name": node.name, "first_seen_at": self.now, "ended_at": None}
             new += [columns | place for columns in wanted.values()]
@@ -216,7 +220,7 @@ class _Writer:
         assert node.report is not None
         cards, ids = self.cards[node.name], self.ids[node.name]
         health = node.health.node if node.health else judge.NOTHING
-        columns = totals_columns(node.report, list(cards.values()), health, node.unavailable_reason)
+        columns = totals_columns(node.report, list(cards.values()), health, node.unavailable_reason) | node.offers
         columns["tiles"] = [tile(ids[key], card) for key, card in cards.items()]
         columns["digest"] = digest(columns)
         return {"node_name": node.name} | columns | {"changed_at": self.now}
@@ -288,6 +292,7 @@ def _wanted_components(node: NodeChunk) -> dict[str, Columns]:
     return {columns["name"]: columns for columns in made}
 
 
-def _end_of(row: StoredAllocation, node: NodeChunk, now: datetime) -> datetime:
-    """A strange pod may say that it ended before it began."""
-    return max(ended_at(node.pods.get(row.pod_uid), now), row.started_at)
+def _not_before_start(ended: dict[int, datetime]) -> list[Row]:
+    """(id, end). A strange pod may say that it ended before it began."""
+    started = Allocation.objects.filter(id__in=ended).values_list("id", "started_at")
+    return [(row, max(ended[row], at)) for row, at in started]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-import msgspec
 from django.db.models import QuerySet
 
 from inventory.models import DirtyNode, Finding, NodeTotals
@@ -17,20 +16,19 @@ from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.software import CLUSTER_SOFTWARE
 from inventory.stack_context import stack_context
+from kube.decoders import decoder
 from kube.objects import Node
 from runtime import bulk
 from stacks import concerned
 
 #: Nodes per transaction: small enough that an event waits less than half a second while all nodes are looked at.
 CHUNK = 100
-#: The same before the cards are in sync for the first time: nobody waits for an event yet, and each transaction costs.
-FIRST_CHUNK = 200
 #: Rows that are looked at for a chunk; a busy node may have many.
 ROWS = 1000
 #: The code of the finding of a node of which no report could be made.
 NOT_ACCOUNTED = "not-accounted"
 
-_node = msgspec.json.Decoder(Node)
+_node = decoder(Node)
 
 
 def dirty_nodes(cluster_id: int) -> QuerySet[DirtyNode]:
@@ -42,22 +40,21 @@ def software_is_dirty(cluster_id: int) -> QuerySet[DirtyNode]:
     return dirty_nodes(cluster_id).filter(node_name="", stack=CLUSTER_SOFTWARE)
 
 
-def next_chunk(cluster_id: int, first: bool = False, without: Container[str] = ()) -> list[str]:
+def next_chunk(cluster_id: int, without: Container[str] = ()) -> list[str]:
     """The nodes whose turn it is, oldest first: half of them those with a row of their own, as far as there are any.
 
-    first: the cards were never in sync. without: nodes that are being written at this moment.
+    without: nodes that are being written at this moment.
     """
-    size = FIRST_CHUNK if first else CHUNK
     dirty = dirty_nodes(cluster_id)
-    own = _oldest(dirty.filter(among_all=False), size, without)
-    rest = _oldest(dirty.filter(among_all=True), size, without)
-    room = max(size // 2, size - len(rest))
-    return list(dict.fromkeys([*own[:room], *rest]))[:size]
+    own = _oldest(dirty.filter(among_all=False), without)
+    rest = _oldest(dirty.filter(among_all=True), without)
+    room = max(CHUNK // 2, CHUNK - len(rest))
+    return list(dict.fromkeys([*own[:room], *rest]))[:CHUNK]
 
 
-def _oldest(dirty: QuerySet[DirtyNode], size: int, without: Container[str]) -> list[str]:
+def _oldest(dirty: QuerySet[DirtyNode], without: Container[str]) -> list[str]:
     names = dirty.exclude(node_name="").order_by("id").values_list("node_name", flat=True)[:ROWS]
-    return list(dict.fromkeys(name for name in names if name not in without))[:size]
+    return list(dict.fromkeys(name for name in names if name not in without))[:CHUNK]
 
 
 def expand(cluster_id: int) -> int:

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import DateTimeField, Value
 from django.db.models.functions import Coalesce, Now
 
+from inventory import stated
 from inventory.mirror.first_lists import complete
 from inventory.mirror.keeper import Bell
 from inventory.mirror.outage import find_outages
@@ -34,7 +35,7 @@ from runtime.connections import give_back
 from runtime.leases.lease import Lease
 from stacks.engine.base import ERROR
 from stacks.engine.findings import units_mixed
-from wording.said import sentence, stored
+from wording.said import sentence
 
 POLL_S = 0.25
 #: Where a keeper looks for all reconcilers of the process, it wakes this one; so often it shows that it lives.
@@ -171,13 +172,13 @@ class NodeReconciler:
         first = self._first and not self._caught_up
         chunk = self._ahead.take()
         if chunk is None or not chunk.names:
-            chunk = self._read(first)
-        if first and len(chunk.names) == dirty.FIRST_CHUNK and ahead.helps():
-            self._ahead.start(partial(self._read, first, frozenset(chunk.names)))
+            chunk = self._read()
+        if first and len(chunk.names) == dirty.CHUNK and ahead.helps():
+            self._ahead.start(partial(self._read, frozenset(chunk.names)))
         return chunk
 
-    def _read(self, first: bool, without: frozenset[str] = frozenset()) -> Chunk:
-        return read(self.cluster_id, dirty.next_chunk(self.cluster_id, first, without), self._context)
+    def _read(self, without: frozenset[str] = frozenset()) -> Chunk:
+        return read(self.cluster_id, dirty.next_chunk(self.cluster_id, without), self._context)
 
     def _write(self, chunk: Chunk) -> None:
         with transaction.atomic():
@@ -221,9 +222,8 @@ class NodeReconciler:
             ended_at=None,
             defaults={
                 "severity": ERROR,
-                "text": NOT_ACCOUNTED_TEXT,
-                "wording": stored(NOT_ACCOUNTED_TEXT),
                 "first_seen_at": now,
+                **stated.columns(NOT_ACCOUNTED_TEXT),
             },
         )
 
@@ -233,12 +233,11 @@ class NodeReconciler:
         rows = Finding.objects.filter(cluster_id=self.cluster_id, code="units-mixed", ended_at=None)
         if finding is None:
             rows.update(ended_at=now)
-        elif not rows.update(text=finding.text, wording=stored(finding.text)):
+        elif not rows.update(**stated.columns(finding.text)):
             Finding.objects.create(
                 cluster_id=self.cluster_id,
                 code=finding.code,
                 severity=finding.severity,
-                text=finding.text,
-                wording=stored(finding.text),
                 first_seen_at=now,
+                **stated.columns(finding.text),
             )

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from inventory import stated
 from inventory.components import NodeComponents, of_cluster, of_node, software_of
 from inventory.mirror.values import Columns, digest, plain
 from inventory.models import Component, ComponentChange, Finding, SoftwareObject, Watch
@@ -22,6 +23,7 @@ from inventory.models import Pod as PodRow
 from inventory.models.cluster import JUDGED_BY, Kind, WatchState
 from kube import software as structs
 from kube.claims import ResourceSlice
+from kube.decoders import decoder
 from kube.objects import DaemonSet, Node, Pod
 from runtime import bulk
 from stacks.engine import base
@@ -33,17 +35,17 @@ from wording.said import sentence, series, stored
 NOT_READY = "software-not-ready"
 
 _DECODERS: dict[str, msgspec.json.Decoder[structs.SoftwareObject]] = {
-    Kind.DEPLOYMENTS.value: msgspec.json.Decoder(structs.Deployment),
-    Kind.SERVICES.value: msgspec.json.Decoder(structs.Service),
-    Kind.CLUSTERPOLICIES.value: msgspec.json.Decoder(structs.ClusterPolicy),
-    Kind.NVIDIADRIVERS.value: msgspec.json.Decoder(structs.NVIDIADriver),
-    Kind.GPUCLUSTERS.value: msgspec.json.Decoder(structs.GPUCluster),
-    Kind.DEVICECONFIGS.value: msgspec.json.Decoder(structs.DeviceConfig),
-    Kind.GPUDEVICEPLUGINS.value: msgspec.json.Decoder(structs.GpuDevicePlugin),
+    Kind.DEPLOYMENTS.value: decoder(structs.Deployment),
+    Kind.SERVICES.value: decoder(structs.Service),
+    Kind.CLUSTERPOLICIES.value: decoder(structs.ClusterPolicy),
+    Kind.NVIDIADRIVERS.value: decoder(structs.NVIDIADriver),
+    Kind.GPUCLUSTERS.value: decoder(structs.GPUCluster),
+    Kind.DEVICECONFIGS.value: decoder(structs.DeviceConfig),
+    Kind.GPUDEVICEPLUGINS.value: decoder(structs.GpuDevicePlugin),
 }
-_daemonset = msgspec.json.Decoder(DaemonSet)
-_node = msgspec.json.Decoder(Node)
-_pod = msgspec.json.Decoder(Pod)
+_daemonset = decoder(DaemonSet)
+_node = decoder(Node)
+_pod = decoder(Pod)
 
 
 def read_software(cluster_id: int, now: datetime, daemonsets: tuple[DaemonSet, ...] | None = None) -> Software:
@@ -249,14 +251,9 @@ def _write_finding(cluster_id: int, text: str, now: datetime) -> None:
     rows = Finding.objects.filter(cluster_id=cluster_id, code=NOT_READY, node_name="", ended_at=None)
     if not text:
         rows.update(ended_at=now)
-    elif not rows.update(text=plain(text, 4000), wording=stored(text)):
+    elif not rows.update(**stated.columns(text)):
         Finding.objects.create(
-            cluster_id=cluster_id,
-            code=NOT_READY,
-            severity=base.ERROR,
-            text=plain(text, 4000),
-            wording=stored(text),
-            first_seen_at=now,
+            cluster_id=cluster_id, code=NOT_READY, severity=base.ERROR, first_seen_at=now, **stated.columns(text)
         )
 
 

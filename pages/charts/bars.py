@@ -130,7 +130,8 @@ def _equal(holders: Sequence[Allocation]) -> list[Piece]:
 def _piece(held: Allocation, part: int, whole: int) -> Piece:
     name, amount = held.who, amount_of(held)
     title = " · ".join(filter(None, (name, held.container, amount)))
-    return Piece(amounts.width(part, whole), hue(held.namespace), f"{name} {amount}", title, held.namespace, held.pod)
+    label = f"{name if held.foreign else held.pod} {amount}"
+    return Piece(amounts.width(part, whole), hue(held.namespace), label, title, held.namespace, held.pod)
 
 
 def amount_of(held: Allocation) -> str:

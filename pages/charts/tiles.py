@@ -1,4 +1,4 @@
-"""The tiles of the overview's map: one a card, with what is free of it. Knows requests as little as `pages.charts.cardmap` does."""
+"""A card as a tile: filled as far as it is allocated. Of all that is known of it the title says more. Knows no requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pages.words.unavailable import unavailable_reason_word
 from stacks.engine.base import UNHEALTHY
 
 TILES_DRAWN = 16
-ROOM_BYTES = 8 * 2**30
 
 
 class Figures(NamedTuple):
@@ -34,16 +33,14 @@ FiguresOf = dict[int, Figures]
 
 @dataclass(frozen=True)
 class Tile:
-    """A card. text: the number on it; fill: 0 to 100; words: all of it for the title and the screen reader."""
+    """A card. fill: 0 to 100; state: classes; words: all of it for the title and the screen reader."""
 
     card_id: int
     url: str
-    text: str
     fill: str
     state: str
     severity: str
     words: str
-    dim: bool
 
 
 def raw_tiles(node_totals: NodeTotals) -> list[Any]:
@@ -59,7 +56,7 @@ def figures_of(nodes: Iterable[NodeTotals]) -> FiguresOf:
     return {card_id: Figures(*figures) for card_id, *figures in rows.values_list(*columns)}
 
 
-def tile_of(raw: list[Any], node: str, unavailable_reason: str, show: str, figures: FiguresOf) -> Tile:
+def tile_of(raw: list[Any], node: str, unavailable_reason: str, figures: FiguresOf) -> Tile:
     """node: as it is called in words: other nodes have a card of the same number. unavailable_reason: what keeps pods off it."""
     card_id, label, percent, state, severity = raw
     known = state if state in CardState.values else CardState.UNKNOWN.value
@@ -73,32 +70,12 @@ def tile_of(raw: list[Any], node: str, unavailable_reason: str, show: str, figur
     return Tile(
         card_id=card_id,
         url=card_url(card_id),
-        text=_text(known, number, own),
         fill=str(min(100, number or 0)),
-        state=f"{known} off" if why and known != CardState.UNAVAILABLE else known,
+        state=known,
         severity=severity if isinstance(severity, str) else "",
         words=" ".join((node, _words(str(label), known, number, own)))
         + (f" · {off}" if (off := unavailable_reason_word(why)) else ""),
-        dim=_dim(show, known, number, severity, own.free),
     )
-
-
-def _text(state: str, percent: int | None, own: Figures) -> str:
-    """GiB that are free; where memory is not metered by how many it is used."""
-    if state == CardState.SHARED:
-        return "" if own.holders is None else f"×{own.holders}"
-    if state == CardState.UNKNOWN or percent is None:
-        return "?"
-    if own.free is not None:
-        return _short(own.free)
-    return _("free") if state == CardState.FREE else "0" if state in (CardState.FULL, CardState.UNAVAILABLE) else "?"
-
-
-def _short(free: int) -> str:
-    """GiB in a few digits: all of them where it is little."""
-    size = abs(free) / amounts.GIB
-    text = f"{size:.0f}" if size >= 9.95 or size == int(size) else f"{size:.1f}"
-    return f"−{text}" if free < 0 else text
 
 
 def _words(label: str, state: str, percent: int | None, own: Figures) -> str:
@@ -114,16 +91,3 @@ def _words(label: str, state: str, percent: int | None, own: Figures) -> str:
         return _("card %(label)s: %(n)d%% allocated") % {"label": label, "n": percent}
     told = {"label": label, "n": percent, "free": amounts.gib(own.free), "total": amounts.gib(own.total)}
     return _("card %(label)s: %(free)s free of %(total)s, %(n)d%% allocated") % told
-
-
-def _dim(show: str, state: str, percent: int | None, severity: Any, free: int | None) -> bool:
-    """Whether a tile steps back because the filter does not mean it."""
-    if show == "room":
-        return free is None or free < ROOM_BYTES
-    if show == "free":
-        return state not in (CardState.FREE, CardState.UNKNOWN)
-    if show == "unavailable":
-        return state != CardState.UNAVAILABLE
-    if show == "unknown":
-        return state != CardState.UNKNOWN and (percent is not None or state == CardState.SHARED)
-    return show == "findings" and not severity

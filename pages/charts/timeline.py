@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 
-from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from inventory.models import Allocation
-from pages.frame import amounts
-from pages.frame.holders import Hue, hue
+from pages.charts import plot
+from pages.charts.plot import Chart, Line, Place, Scale
+from pages.frame import amounts, times
+from pages.frame.holders import hue
 
-WIDTH, HEIGHT, LANES = 1000, 100, 14
+LANES, _READINGS = 14, 200
 
 
 @dataclass(frozen=True)
@@ -30,46 +32,9 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Box:
-    """A rectangle of the curve, in its units (WIDTH × HEIGHT)."""
-
-    x: str
-    y: str
-    width: str
-    height: str
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Lane:
-    """One holder's time as a bar of its own. x, width: 0 to 1."""
-
-    x: str
-    width: str
-    hue: Hue
-    text: str
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A moment on the axis. percent: where."""
-
-    percent: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Picture:
-    """What the template draws. path: the curve. full: where the line of "full" is, in percent from above; "" for none."""
-
-    path: str
-    unknown: list[Box]
-    over: list[Box]
-    lanes: list[Lane]
+    chart: Chart
     hidden_lanes: int
-    ticks: list[Tick]
-    full: str
-    full_text: str
 
 
 def stretches(held: Sequence[Allocation], begin: datetime, end: datetime) -> list[Stretch]:
@@ -92,96 +57,55 @@ def picture(
 ) -> Picture:
     """total: bytes of the card. seen_from: before it, nothing is known of the card."""
     parts = stretches(held, max(begin, min(seen_from, end)), end) if seen_from < end else []
-    top = max([total or 0, *(part.memory or 0 for part in parts), 1])
-    scale = _Scale(begin, end, top)
+    # A little room is left over the largest.
+    top = max([total or 0, *(part.memory or 0 for part in parts), 1]) / 0.9
+    scale = Scale(begin, end, 0, top)
     lanes = [one for one in held if one.started_at < end and (one.ended_at is None or one.ended_at > begin)]
-    return Picture(
-        path=_path(parts, scale),
-        unknown=_unknown(parts, scale, begin, seen_from),
-        over=_over(parts, scale, total),
-        lanes=[_lane(one, scale) for one in lanes[:LANES]],
-        hidden_lanes=max(0, len(lanes) - LANES),
-        ticks=_ticks(scale),
-        full=f"{scale.up(total):.1f}" if total else "",
-        full_text=amounts.gib(total) if total else "",
+    points = [(at, part.memory) for part in parts for at in (part.begin, part.end)]
+    curve = plot.plot(
+        scale,
+        [Line("used", points, area=True)],
+        [(0, "0"), *([(total, amounts.gib(total))] if total else [])],
+        tall=150,
+        bands=[*_unknown(parts, scale, seen_from), *_over(parts, scale, total)],
     )
+    chart = Chart(
+        id="card-memory",
+        label=_("Card memory over time. The table below has the same numbers."),
+        plots=[curve],
+        ticks=plot.ticks(scale),
+        readings=_readings(parts, scale),
+        lanes=[_lane(one, scale) for one in lanes[:LANES]],
+    )
+    return Picture(chart, max(0, len(lanes) - LANES))
 
 
-@dataclass(frozen=True)
-class _Scale:
-    begin: datetime
-    end: datetime
-    top: int
-
-    def part(self, moment: datetime) -> float:
-        """Where a moment is in the window: 0 to 1."""
-        whole = (self.end - self.begin).total_seconds() or 1.0
-        return min(max((moment - self.begin).total_seconds() / whole, 0.0), 1.0)
-
-    def x(self, moment: datetime) -> str:
-        return f"{self.part(moment) * WIDTH:.1f}"
-
-    def up(self, amount: int) -> float:
-        """Where an amount is, from above; a little room is left over the largest."""
-        return HEIGHT - amount / self.top * HEIGHT * 0.9
-
-    def across(self, begin: datetime, end: datetime, y: float, height: float, title: str = "") -> Box:
-        left = self.part(begin) * WIDTH
-        width = max(1.0, self.part(end) * WIDTH - left)
-        return Box(f"{left:.1f}", f"{y:.1f}", f"{width:.1f}", f"{height:.1f}", title)
-
-
-def _path(parts: Sequence[Stretch], scale: _Scale) -> str:
-    """A step curve; where the memory is not known it is broken."""
-    made: list[str] = []
-    open_ = False
-    for part in parts:
-        if part.memory is None:
-            made += [f"V{HEIGHT}Z"] if open_ else []
-            open_ = False
-            continue
-        if not open_:
-            made.append(f"M{scale.x(part.begin)} {HEIGHT}")
-        made.append(f"V{scale.up(part.memory):.1f}H{scale.x(part.end)}")
-        open_ = True
-    return "".join(made) + (f"V{HEIGHT}Z" if open_ else "")
-
-
-def _unknown(parts: Sequence[Stretch], scale: _Scale, begin: datetime, seen_from: datetime) -> list[Box]:
+def _unknown(parts: Sequence[Stretch], scale: Scale, seen_from: datetime) -> list[Place]:
     gaps = [(part.begin, part.end) for part in parts if part.memory is None]
-    if seen_from > begin:
-        gaps.insert(0, (begin, min(seen_from, scale.end)))
-    return [scale.across(left, right, 0, HEIGHT) for left, right in gaps]
+    if seen_from > scale.begin:
+        gaps.insert(0, (scale.begin, min(seen_from, scale.end)))
+    return [plot.band(scale, left, right, "unknown", _("unknown"), (0, scale.high)) for left, right in gaps]
 
 
-def _over(parts: Sequence[Stretch], scale: _Scale, total: int | None) -> list[Box]:
-    if total is None:
-        return []
-    made = []
-    for part in parts:
-        if part.memory is not None and part.memory > total:
-            top, full = scale.up(part.memory), scale.up(total)
-            made.append(scale.across(part.begin, part.end, top, full - top, amounts.gib(part.memory)))
+def _over(parts: Sequence[Stretch], scale: Scale, total: int | None) -> list[Place]:
+    return [
+        plot.band(scale, part.begin, part.end, "over", amounts.gib(part.memory), (total, part.memory))
+        for part in parts
+        if total is not None and part.memory is not None and part.memory > total
+    ]
+
+
+def _readings(parts: Sequence[Stretch], scale: Scale) -> list[tuple[float, str]]:
+    """At equal distances, so that the nearest is always of the stretch that one points at."""
+    whole, made = scale.end - scale.begin, []
+    for place in range(_READINGS + 1):
+        at = scale.begin + whole * (place / _READINGS)
+        part = next((one for one in parts if one.begin <= at <= one.end), None)
+        memory = _("unknown") if part is None or part.memory is None else amounts.gib(part.memory)
+        made.append((scale.x(at), f"{times.with_zone(at)}\n{_('allocated')} {memory}"))
     return made
 
 
-def _lane(one: Allocation, scale: _Scale) -> Lane:
-    left = scale.part(one.started_at)
-    right = scale.part(one.ended_at) if one.ended_at else 1.0
-    name = one.who
-    text = name if one.memory_bytes is None else f"{name} · {amounts.gib(one.memory_bytes)}"
-    return Lane(f"{left:.4f}", f"{right - left:.4f}", hue(one.namespace), text)
-
-
-def _ticks(scale: _Scale) -> list[Tick]:
-    """Round moments of the reader's time zone: at most eight."""
-    hours = (scale.end - scale.begin).total_seconds() / 3600
-    step = next((one for one in (1, 3, 6, 12, 24, 72, 168, 336) if hours / one <= 8), 720)
-    local = timezone.localtime(scale.begin)
-    moment = local.replace(minute=0, second=0, microsecond=0, hour=local.hour // step * step if step < 24 else 0)
-    made = []
-    while moment <= scale.end:
-        if moment >= scale.begin:
-            made.append(Tick(f"{scale.part(moment) * 100:.2f}", moment.strftime("%H:%M" if step < 24 else "%m-%d")))
-        moment += timedelta(hours=step)
-    return made
+def _lane(one: Allocation, scale: Scale) -> Place:
+    text = one.who if one.memory_bytes is None else f"{one.who} · {amounts.gib(one.memory_bytes)}"
+    return plot.lane(scale, one.started_at, one.ended_at or scale.end, hue(one.namespace), text)

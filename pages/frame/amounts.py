@@ -5,37 +5,31 @@ None is "not known" and is for the caller to show as such: no function here turn
 
 from __future__ import annotations
 
-MIB, GIB, TIB = 2**20, 2**30, 2**40
+from collections.abc import Sequence
+from decimal import Decimal
 
+from django.utils.translation import gettext as _
 
-def gib(amount: int) -> str:
-    """Bytes as GiB (MiB below one GiB, TiB from one TiB on). A whole number is printed only when it is exact: 15 GiB, 7.43 GiB.
+from inventory.charges.exact import Amount
+from wording.amounts import GIB, MIB, TIB, count, gib, scaled
 
-    What is not zero is never printed as zero.
-    """
-    size = abs(amount)
-    if size >= TIB:
-        return f"{_scaled(amount, TIB)} TiB"
-    if size >= GIB or amount == 0:
-        return f"{_scaled(amount, GIB)} GiB"
-    return f"{_scaled(amount, MIB)} MiB" if size >= MIB else f"{amount} B"
+__all__ = ["GIB", "MIB", "TIB", "count", "gib", "gib_number", "percent", "width"]
 
 
 def gib_number(amount: int) -> str:
     """Bytes in GiB without the unit, for columns whose head names it."""
     if amount and abs(amount) < GIB // 100:
         return "−0.01" if amount < 0 else "< 0.01"
-    return _scaled(amount, GIB)
+    return scaled(amount, GIB)
 
 
-def _scaled(amount: int, unit: int) -> str:
-    """amount ÷ unit: exact when whole, else two digits after the point (one from a hundred on)."""
-    whole, rest = divmod(abs(amount), unit)
-    sign = "−" if amount < 0 else ""
-    if not rest:
-        return f"{sign}{whole:,}"
-    digits = 2 if whole < 100 else 1
-    return f"{sign}{abs(amount) / unit:,.{digits}f}"
+def figure(amount: float) -> str:
+    """An amount that was measured or added up, by three digits: 1,235, 123, 12.3, 1.23. What is not zero is never printed as zero."""
+    if 0 < abs(amount) < 0.005:
+        return "< 0.01"
+    digits = 0 if abs(amount) >= 99.95 else 1 if abs(amount) >= 9.995 else 2
+    text = f"{amount:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if digits else text
 
 
 def percent(part: int, whole: int) -> int | None:
@@ -52,6 +46,7 @@ def width(part: int, whole: int) -> str:
     return f"{min(1.0, max(0.0, part / whole)):.4f}" if whole > 0 else "0"
 
 
-def count(number: int) -> str:
-    """1234567 as 1,234,567."""
-    return f"{number:,}"
+def money(parts: Sequence[Amount], complete: bool, some: bool = True) -> str:
+    """ "12.00 EUR · 3.00 USD · unknown". What has no price is unknown, never 0; – for nothing. some: whether there is any hour."""
+    told = [f"{Decimal(one.amount):,} {one.currency}" for one in parts]
+    return (" · ".join([*told, *([] if complete else [_("unknown")])]) if some else "") or "–"

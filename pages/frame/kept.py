@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from pages.frame.worded import named
 from resources import moments
 
-#: Said elsewhere on the page: by the time above the list, by its length, by the tab.
-_SAID = frozenset((*moments.NAMES, "page_size", "by", "columns"))
+#: Said elsewhere on the page: by the time above the list, by its length, by the tab, by the panel of owners.
+_SAID = frozenset((*moments.NAMES, "page_size", "by", "columns", "group", "waste"))
 
 
 class Kept(NamedTuple):
@@ -96,4 +96,5 @@ def _names() -> dict[str, str]:
         "reason": _("reason"),
         "driver": _("driver"),
         "campaign": _("campaign"),
+        "policy": _("policy"),
     }

@@ -25,7 +25,7 @@ from django.utils.safestring import mark_safe
 
 from pages.frame.navigation import sync_line
 
-#: The browser writes these ages itself (ages.js).
+#: The browser writes these ages itself (times.js).
 _AGES = re.compile(r'(<time[^>]* data-form="[^>]*>)[^<]*')
 HEADER = "X-Fingerprint"
 

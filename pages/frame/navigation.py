@@ -6,65 +6,166 @@ A context processor (named in the settings); it asks the database nothing for a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise, SimpleLazyObject
+from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.roles import Role
 from inventory.models import Cluster
+from inventory.queries import rows as querysets
 from pages.frame.doc_links import doc_link
 from pages.frame.freshness import Freshness, freshness_of
+from pages.frame.links import state_url, with_query
+from pages.frame.recommended import recommended
+from pages.frame.times import zone_words
+from runtime.cached import shared
 from runtime.scope import ANY, current
+from stacks.engine.base import ERROR
 
 THEMES = ("auto", "light", "dark")
-#: URL name, title, and the names of pages below it. A page whose URL does not resolve is not offered.
-_NAV = (
-    ("overview", gettext_lazy("Overview"), ("history", "fit", "map")),
-    ("nodes", gettext_lazy("Nodes"), ("node",)),
-    ("cards", gettext_lazy("Cards"), ("card",)),
-    ("allocations", gettext_lazy("Allocations"), ("pending", "idle", "pod")),
-    ("namespaces", gettext_lazy("Namespaces"), ("chargeback",)),
-    (
-        "validations",
-        gettext_lazy("Validations"),
-        ("run", "campaigns", "campaign", "campaign-new", "suites", "validation-new", "card-runs"),
-    ),
-    ("findings", gettext_lazy("Findings"), ()),
-    ("components", gettext_lazy("Components"), ("component-list",)),
-    ("clusters", gettext_lazy("Clusters"), ("cluster", "cluster-prepare")),
-)
-#: For administrators.
-_ADMINISTRATION = (
-    ("administration", gettext_lazy("Administration"), ("users", "user", "user-new", "audit", "installation")),
-)
 
-_LETTERS = {
-    "overview": "o",
-    "nodes": "n",
-    "cards": "c",
-    "allocations": "a",
-    "namespaces": "m",
-    "validations": "v",
-    "findings": "f",
-    "components": "p",
-    "clusters": "l",
-    "administration": "d",
-}
+
+class _Page(NamedTuple):
+    """letter: "g" and this letter lead there. below: URL names of pages below it."""
+
+    name: str
+    title: Promise
+    letter: str
+    below: tuple[str, ...] = ()
+
+
+#: Pages of the one cluster that their address names.
+_OF_CLUSTER = frozenset(("cluster", "cluster-kubeconfig", "cluster-prepare", "cluster-remove"))
+#: Title of a group ("" for none) and its pages. A page whose URL does not resolve is left out.
+_NAV: tuple[tuple[Promise | str, tuple[_Page, ...]], ...] = (
+    ("", (_Page("overview", gettext_lazy("Overview"), "o", ("history",)),)),
+    (
+        gettext_lazy("Capacity"),
+        (
+            _Page("nodes", gettext_lazy("Nodes"), "n", ("node", "node-compare")),
+            _Page("cards", gettext_lazy("Cards"), "c", ("card", "card-compare")),
+            _Page("map", gettext_lazy("Heat map"), "h"),
+            _Page("fit", gettext_lazy("Find capacity"), "t"),
+        ),
+    ),
+    (
+        gettext_lazy("Workloads"),
+        (
+            _Page("allocations", gettext_lazy("Allocations"), "a", ("idle", "pod")),
+            _Page("pending", gettext_lazy("Pending"), "e"),
+            _Page("namespaces", gettext_lazy("Namespaces"), "m"),
+            _Page("chargeback", gettext_lazy("Chargeback"), "b"),
+        ),
+    ),
+    (
+        gettext_lazy("Health"),
+        (
+            _Page("findings", gettext_lazy("Findings"), "f", ("silences", "silence-new", "finding-acknowledge")),
+            _Page("components", gettext_lazy("Components"), "p", ("component-list",)),
+            _Page(
+                "validations",
+                gettext_lazy("Validations"),
+                "v",
+                (
+                    "run",
+                    "run-compare",
+                    "campaigns",
+                    "campaign",
+                    "campaign-targets",
+                    "campaign-new",
+                    "suites",
+                    "validation-new",
+                    "card-runs",
+                    "results",
+                    "result",
+                ),
+            ),
+            _Page(
+                "policies",
+                gettext_lazy("Policies"),
+                "y",
+                (
+                    *("policy", "policy-new", "policy-edit", "policy-remove", "policy-cards", "policies-pause"),
+                    "policies-compare",
+                ),
+            ),
+            _Page(
+                "out-of-service",
+                gettext_lazy("Out of service"),
+                "s",
+                ("cases", "case", "case-accept", "case-decline", "case-return"),
+            ),
+        ),
+    ),
+    (
+        gettext_lazy("Settings"),
+        (
+            _Page(
+                "clusters",
+                gettext_lazy("Clusters"),
+                "l",
+                ("cluster-new", *_OF_CLUSTER),
+            ),
+            _Page(
+                "notifications",
+                gettext_lazy("Notifications"),
+                "i",
+                (
+                    *("channel", "channel-new", "channel-edit", "channel-remove", "deliveries", "delivery"),
+                    *("rule", "rule-new", "rule-edit", "rule-remove"),
+                ),
+            ),
+            _Page(
+                "administration",
+                gettext_lazy("Administration"),
+                "d",
+                ("users", "user", "user-new", "audit", "installation"),
+            ),
+        ),
+    ),
+)
+_FOR_ADMINISTRATORS = frozenset(("administration", "notifications"))
+#: Pages that one cluster may be chosen for (`?cluster=`).
+_BY_CLUSTER = frozenset(
+    (
+        *("overview", "nodes", "cards", "map", "fit", "allocations", "pending", "idle", "namespaces", "chargeback"),
+        *("findings", "components", "component-list", "validations", "policies", "policy-cards"),
+        *("policies-compare", "history", "results"),
+        *("out-of-service", "cases"),
+    )
+)
 
 
 @dataclass(frozen=True)
 class NavItem:
-    """One entry. current: "page" on the page itself, "true" on one below it, else ""."""
+    """One entry. current: "page" on the page itself, "true" on one below it, else "". count: what needs action there; 0 is not
+    shown."""
 
     title: str
     url: str
     current: str
-    #: "g" and this letter lead there; "" for none.
-    letter: str = ""
+    letter: str
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class NavGroup:
+    title: str
+    items: list[NavItem]
+
+
+@dataclass(frozen=True)
+class ClusterSwitch:
+    """chosen: name of a cluster; "" for all. choices: (name or "", address, whether it is chosen)."""
+
+    chosen: str
+    choices: list[tuple[str, str, bool]]
 
 
 @dataclass(frozen=True)
@@ -82,7 +183,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     let_in = signed_in and getattr(request, "role", None) is not None
     theme = request.COOKIES.get("theme", "auto")
     return {
-        "nav": nav(request) if signed_in else [],
+        # Read where a template prints it: parts of pages have no navigation.
+        "nav": SimpleLazyObject(lambda: nav(request) if signed_in else []),
+        "cluster_switch": SimpleLazyObject(lambda: cluster_switch(request) if let_in else None),
         "sync_line": sync_line(request) if let_in else None,
         "theme": theme if theme in THEMES else "auto",
         "themes": [("auto", _("auto")), ("light", _("light")), ("dark", _("dark"))],
@@ -92,6 +195,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "api_docs_url": _resolve("api-docs") if signed_in else "",
         "doc_link": doc_link(request) if let_in else None,
         "version": settings.VERSION if let_in else "",
+        "reader_zone": {"name": get_current_timezone_name(), "words": zone_words(), "path": settings.BASE_PATH},
     }
 
 
@@ -106,21 +210,83 @@ def seen_places() -> list[str]:
     return sorted([*whole, *parts]) or [_("nothing (the clusters of your scope do not exist)")]
 
 
-def nav(request: HttpRequest) -> list[NavItem]:
+def nav(request: HttpRequest, counted: bool = True) -> list[NavGroup]:
+    """counted: with the numbers of what needs action."""
     here = request.resolver_match.url_name if request.resolver_match else ""
-    made = []
-    for name, title, below in (*_NAV, *(_ADMINISTRATION if getattr(request, "role", None) == Role.ADMIN else ())):
-        url = _resolve(name)
-        if url:
-            current = "page" if name == here else "true" if here in below else ""
-            made.append(NavItem(str(title), url, current, _LETTERS.get(name, "")))
-    return made
+    role = getattr(request, "role", None)
+    counts = _counts() if counted and role is not None else {}
+    chosen = _chosen_cluster(request)
+    groups = []
+    for title, pages in _NAV:
+        items = []
+        for page in pages:
+            url = _resolve(page.name)
+            if not url or (page.name in _FOR_ADMINISTRATORS and role != Role.ADMIN):
+                continue
+            if chosen and page.name in _BY_CLUSTER:
+                url = with_query(url, cluster=chosen)
+            current = "page" if page.name == here else "true" if here in page.below else ""
+            items.append(NavItem(str(page.title), url, current, page.letter, counts.get(page.name, 0)))
+        if items:
+            groups.append(NavGroup(str(title), items))
+    return groups
+
+
+def _counts() -> dict[str, int]:
+    """What needs action: pending pods, errors among the findings, and cards that are recommended to be taken out of service."""
+
+    def count() -> dict[str, int]:
+        errors = querysets.findings_now().filter(severity=ERROR)
+        return {
+            "pending": querysets.pods_pending().count(),
+            "findings": errors.count(),
+            "out-of-service": sum(one.number for one in recommended()),
+        }
+
+    return shared("navigation", (), count)
+
+
+def cluster_switch(request: HttpRequest) -> ClusterSwitch | None:
+    """None where there are no two clusters to choose from."""
+    names = [one.cluster for one in freshness_of(request)]
+    if len(names) < 2:
+        return None
+    chosen = _chosen_cluster(request)
+    here = request.resolver_match.url_name if request.resolver_match else ""
+
+    def address(name: str) -> str:
+        if here in _BY_CLUSTER:
+            return state_url(request, cluster=name or None)
+        if here == "cluster" and name:
+            return reverse("cluster", args=[name])
+        return with_query(reverse("overview"), cluster=name)
+
+    return ClusterSwitch(chosen, [(name, address(name), name == chosen) for name in ("", *names)])
+
+
+def _chosen_cluster(request: HttpRequest) -> str:
+    """The cluster that the address names: as filter, or as the place of what the page shows. "" where there is one only."""
+    found = request.resolver_match
+    place = found.kwargs if found else {}
+    of_cluster = found is not None and found.url_name in _OF_CLUSTER
+    asked = place.get("name") if of_cluster else request.GET.get("cluster") or place.get("cluster")
+    if not asked or getattr(request, "role", None) is None:
+        return ""
+    names = {one.cluster for one in freshness_of(request)}
+    return str(asked) if asked in names and len(names) > 1 else ""
 
 
 def crumbs_of_administration(parent: str, here: str) -> list[tuple[str, str]]:
     """(title, address) of the way to a page below the administration; "" where one is. parent: "" or "users"."""
     way = [(_("Administration"), reverse("administration"))]
     way += [(_("Users"), reverse("users"))] if parent else []
+    return [*way, (here, "")]
+
+
+def crumbs_of_clusters(cluster: str, here: str) -> list[tuple[str, str]]:
+    """The same of a page below the clusters, or below one of them. cluster: "" for none."""
+    way = [(_("Clusters"), reverse("clusters"))]
+    way += [(cluster, reverse("cluster", args=[cluster]))] if cluster else []
     return [*way, (here, "")]
 
 

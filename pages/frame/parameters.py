@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.http import HttpRequest
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from inventory.models import Cluster
 
 
-def clusters_asked(request: HttpRequest, parameters: Collection[str]) -> tuple[list[Cluster], dict[str, list[str]]]:
+def clusters_asked(query: QueryDict, parameters: Collection[str]) -> tuple[list[Cluster], dict[str, list[str]]]:
     """The clusters that are named, each once; all where none is. Parameter → what is wrong with it. One query."""
     errors = {
         name: [_("Unknown filter. Valid filters: %(names)s.") % {"names": ", ".join(sorted(parameters))}]
-        for name in request.GET
+        for name in query
         if name not in parameters
     }
     every = {one.name: one for one in Cluster.objects.order_by("name")}
-    names = list(dict.fromkeys(name for name in request.GET.getlist("cluster") if name))
+    names = list(dict.fromkeys(name for name in query.getlist("cluster") if name))
     if unknown := [name for name in names if name not in every]:
         told = {"name": unknown[0][:64], "known": ", ".join(every)}
         errors["cluster"] = [_("Unknown cluster: %(name)s. Known clusters: %(known)s.") % told]

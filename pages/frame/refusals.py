@@ -9,17 +9,21 @@ from typing import ParamSpec
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 P = ParamSpec("P")
 Errors = Mapping[str, Sequence[str]]
 
 
 class BadParameter(BadRequest):
-    """Parameters of a page that make no sense. errors: parameter → what is wrong with it."""
+    """Parameters of a page that make no sense. errors: parameter → what is wrong with it.
 
-    def __init__(self, errors: Errors) -> None:
+    back: (title, url) of where to go on, for a page that is nothing without its parameters.
+    """
+
+    def __init__(self, errors: Errors, back: tuple[str, str] | None = None) -> None:
         super().__init__("; ".join(f"{name}: {' '.join(texts)}" for name, texts in errors.items()))
-        self.errors = errors
+        self.errors, self.back = errors, back
 
 
 class NotThere(Http404):
@@ -48,7 +52,13 @@ def answered(view: Callable[P, HttpResponseBase]) -> Callable[P, HttpResponseBas
 
 
 def _bad_request(request: HttpRequest, error: BadParameter) -> HttpResponse:
-    context = {"errors": [(name, " ".join(texts)) for name, texts in error.errors.items()], "path": request.path}
+    title, url = error.back or (_("Remove filters"), request.path)
+    context = {
+        "errors": [(name, " ".join(texts)) for name, texts in error.errors.items()],
+        "heading": _("Invalid filter") if error.back is None else _("Invalid address"),
+        "title": title,
+        "url": url,
+    }
     return render(request, "400.html", context, status=400)
 
 

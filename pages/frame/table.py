@@ -6,7 +6,7 @@ Columns come from the declaration of the resource. A cell looks as its type does
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
@@ -55,22 +55,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Head:
-    """A column's head as it is now. sort: "ascending", "descending" or "". note: what all its cells would say."""
+    """A column's head as it is now. sort: "ascending", "descending" or ""."""
 
     title: str
     number: bool
     url: str
     sort: str
-    note: str = ""
     term: str = ""
-
-
-def said_once(rows: list[Any], attribute: str) -> tuple[list[Any], str]:
-    """What all rows (dataclasses) say alike there, and the rows without it; "" where they differ, or one row only says it."""
-    said = {getattr(row, attribute) for row in rows}
-    if len(rows) < 2 or len(said) > 1:
-        return rows, ""
-    return [replace(row, **{attribute: ""}) for row in rows], str(said.pop())
 
 
 def columns_of(resource: Resource[Any], names: Sequence[str] | None = None) -> list[Column]:

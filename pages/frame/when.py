@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from pages.frame import times
 from pages.frame.links import state_url
 from resources import moments
 from resources.filter_sets import StrictFilterSet
@@ -85,11 +86,7 @@ def _words(span: moments.Span, asked: dict[str, str]) -> str:
 
 def shown(moment: datetime | None) -> str:
     """A moment with its zone; seconds only where it has some."""
-    if moment is None:
-        return ""
-    local = timezone.localtime(moment)
-    form = "%Y-%m-%d %H:%M:%S %Z" if local.second else "%Y-%m-%d %H:%M %Z"
-    return local.strftime(form)
+    return times.with_zone(moment, seconds=bool(moment.second)) if moment else ""
 
 
 def _of_now(request: HttpRequest, filterset: StrictFilterSet) -> set[str]:

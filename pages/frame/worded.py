@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from html import unescape
 
-from django.utils.html import conditional_escape, escape, format_html, format_html_join
+from django.utils.html import conditional_escape, escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
@@ -17,6 +18,7 @@ _BETWEEN = {"zh-hans": BETWEEN_IN_CHINESE}
 #: Names and amounts, one or several.
 _NAMES = re.compile(r"\S+(?: [KMGT]iB)?(?:, \S+)*")
 _CODE = re.compile(r"`([^`]+)`")
+_OTHERS = re.compile(r'<span lang="en">(.*?)</span>', re.DOTALL)
 _LATIN = re.compile(r"[A-Za-z]{2}")
 
 
@@ -79,9 +81,28 @@ def quoted(text: str) -> SafeString:
     return format_html('<span lang="en">{}</span>', text)
 
 
+def plain(html: str) -> str:
+    """What this module made, as text for an attribute: what others said stands in quotation marks."""
+    return unescape(strip_tags(_OTHERS.sub(r"“\1”", html)))
+
+
 def named(text: str) -> SafeString:
     """A name: of a thing of the cluster, of a user, of a metric."""
     return format_html('<span translate="no">{}</span>', text) if text else SafeString()
+
+
+def middle(text: str, most: int = 27) -> str:
+    """A long name without its middle: beginning and end tell names of a cluster apart."""
+    return text if len(text) <= most else f"{text[: most - 11]}…{text[-10:]}"
+
+
+def short(text: str, most: int = 27) -> SafeString:
+    """A name, cut in the middle, whole in its title."""
+    return (
+        named(text)
+        if len(text) <= most
+        else format_html('<span translate="no" title="{}">{}</span>', text, middle(text, most))
+    )
 
 
 def foreign(text: str) -> SafeString:

@@ -20,7 +20,9 @@ class CardRow:
     """What a template prints of a card. allocated_why, total_why: why there is no number, "" where there is one."""
 
     id: int
+    key: str
     name: str
+    number: str
     url: str
     node: str
     node_url: str
@@ -55,8 +57,13 @@ class CardRow:
 
     @property
     def place(self) -> str:
-        """The card, and of which node."""
-        return f"{self.node} {self.name}"
+        """The card, and of which node: "gpu-1 · 3"."""
+        return f"{self.node} · {self.number}"
+
+    @property
+    def target(self) -> str:
+        """As a campaign and the comparison name it: "prod/gpu-1 3"."""
+        return f"{self.cluster}/{self.node} {self.key}"
 
 
 def card_name(card: Card) -> str:
@@ -68,6 +75,13 @@ def card_name(card: Card) -> str:
         return _("slice %(index)d, %(profile)s") % {"index": ordinal, "profile": card.profile}
     told = {"end": (card.uuid or card.key)[-8:], "profile": card.profile}
     return (_("slice …%(end)s, %(profile)s") if card.profile else _("card …%(end)s")) % told
+
+
+def card_number(card: Card) -> str:
+    """What tells a card from others of its node: "3", "…7e0b6723", "12 (1g.10gb)"."""
+    number = card.index if card.index is not None else ordinal_of(card)
+    text = str(number) if number is not None else f"…{(card.uuid or card.key)[-8:]}"
+    return f"{text} ({card.profile})" if card.profile else text
 
 
 def card_called(text: str) -> str:
@@ -94,7 +108,9 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
     state = CardState(card.state) if card.state in CardState.values else CardState.UNKNOWN
     return CardRow(
         id=card.pk,
+        key=card.key,
         name=card_name(card),
+        number=card_number(card),
         url=card_url(card.pk),
         node=card.node_name,
         node_url=node_url(card.cluster.name, card.node_name),

@@ -25,6 +25,7 @@ class RunLine:
     shown: words.Shown
     suite: str
     node_url: str
+    place: str
     card: str
     card_url: str
     reason: str
@@ -37,7 +38,8 @@ def run_line(run: Run) -> RunLine:
         url=reverse("run", args=[run.pk]),
         shown=words.shown_run(run),
         suite=words.suite_title(run.suite),
-        node_url=node_url(run.cluster.name, run.node_name),
+        node_url=node_url(run.cluster.name, run.node_name) if run.node_name else "",
+        place=run.node_name or _("%(n)s nodes") % {"n": run.nodes_count},
         card=card_words(run),
         card_url=card_url(run.card_id) if run.card_id else "",
         reason=_reason(run),
@@ -46,11 +48,15 @@ def run_line(run: Run) -> RunLine:
 
 
 def card_words(run: Run) -> str:
-    """ "card 3", or "any card of this node": then the result is the node's, not a card's."""
-    if not run.card_key:
-        return _("any card")
-    short = run.card_key if len(run.card_key) <= 12 else f"…{run.card_key[-8:]}"
-    return _("card %(key)s") % {"key": short}
+    """ "card 3", or "any card of this node": then the result is the node's, not a card's. "all cards together" of a group."""
+    if not run.node_name:
+        return _("as a group")
+    return card_short(run.card_key) if run.card_key else _("any card")
+
+
+def card_short(key: str) -> str:
+    """ "card 3", or "card …1a2b3c4d" for a card that is known by its UUID."""
+    return _("card %(key)s") % {"key": key if len(key) <= 12 else f"…{key[-8:]}"}
 
 
 def _reason(run: Run) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from django.db.models import Count
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from inventory.models import Card, Cluster, Node
 from inventory.queries import rows as mirror
+from resources.card import CardFilter
 from resources.node import NodeFilter
 from validations.campaign_checks import MOST_TARGETS, Spot
 from validations.software import causes, on_nodes
@@ -70,6 +72,34 @@ def by_filter(query: str) -> list[Spot]:
     if len(spots) > MOST_TARGETS:
         raise BadPlaces(_("More than %(most)d nodes match. Narrow the filter.") % {"most": MOST_TARGETS})
     return spots
+
+
+def of_models(words: Sequence[str]) -> list[Spot]:
+    """The cards of these models, by name or a part of it; all where no word is given. A node whose cards all are is named alone.
+
+    Raises BadPlaces where there is none. Two queries.
+    """
+    query = QueryDict(mutable=True)
+    query.setlist("model", list(words))
+    chosen = CardFilter(query, queryset=Card.objects.filter(removed_at=None))
+    if not chosen.is_valid():
+        raise BadPlaces(" ".join(text for texts in chosen.errors.values() for text in texts))
+    every = Card.objects.filter(removed_at=None).order_by().values_list("cluster__name", "node_name")
+    counts = {(cluster, node): number for cluster, node, number in every.annotate(Count("pk"))}
+    found: dict[tuple[str, str], list[str]] = {}
+    rows = chosen.qs.order_by("cluster__name", "node_name", "index", "id")
+    for cluster, node, key in rows.values_list("cluster__name", "node_name", "key").iterator():
+        found.setdefault((cluster, node), []).append(key)
+    if not found:
+        raise BadPlaces(_("No card model contains %(words)s.") % {"words": " · ".join(words)})
+    return [
+        (*place, key) for place, keys in found.items() for key in (keys if len(keys) < counts.get(place, 0) else [""])
+    ]
+
+
+def cards_there() -> int:
+    """Cards that a campaign could test: one query."""
+    return Card.objects.filter(removed_at=None).count()
 
 
 def cordoned(spots: Iterable[Spot]) -> list[str]:

@@ -11,7 +11,6 @@ from django.utils import timezone
 from inventory.models import Cluster
 from inventory.queries.free import cards_by_cluster
 from inventory.queries.totals import PoolKey
-from pages.frame import amounts
 from runtime.cached import once, shared
 from validations import validity, validity_counts
 from validations.validity_counts import Tally
@@ -48,14 +47,6 @@ class Answer:
     def sure(self) -> int:
         """Proven of late, on a driver that is known to be the present one."""
         return self.recent - self.unsure
-
-    @property
-    def width(self) -> str:
-        return amounts.width(self.recent, self.cards)
-
-    @property
-    def failed_width(self) -> str:
-        return amounts.width(self.failed, self.cards)
 
 
 def answer(cluster_ids: Collection[int] | None = None) -> Answer:

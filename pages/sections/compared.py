@@ -1,4 +1,4 @@
-"""A run that went wrong, in the words of its page: since when, what differs from the last that passed, and the runs before it."""
+"""A run that went wrong beside the last that passed: only what differs."""
 
 from __future__ import annotations
 
@@ -9,53 +9,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from pages.rows.runs import RunLine, run_line
-from pages.sections.measured import figure
-from pages.words.names import plain_html
+from pages.sections.beside import Differences, differences, listed
 from validations import compared
 from validations.models import Run
 
 _SAME: dict[str, Promise] = {
     compared.CARD: gettext_lazy("same card"),
-    compared.NODE: gettext_lazy("other card on the same node"),
-    compared.MODEL: gettext_lazy("other node, same card model"),
+    compared.NODE: gettext_lazy("same node"),
+    compared.MODEL: gettext_lazy("same model"),
 }
-_NAMES: dict[str, Promise] = {
-    "node_name": gettext_lazy("node"),
-    "card_key": gettext_lazy("card"),
-    "card_uuid": gettext_lazy("card UUID"),
-    "card_model": gettext_lazy("card model"),
-    "driver_version": gettext_lazy("driver"),
-    "image": gettext_lazy("container image"),
-    "image_digest": gettext_lazy("image digest"),
-    "parser_version": gettext_lazy("parser"),
-    "os": gettext_lazy("operating system"),
-    "os_image": gettext_lazy("node OS image"),
-    "kernel": gettext_lazy("kernel"),
-    "kubelet": gettext_lazy("kubelet"),
-    "runtime": gettext_lazy("container runtime"),
-    "instance_type": gettext_lazy("instance type"),
-    "zone": gettext_lazy("zone"),
-    "driver_source": gettext_lazy("driver source"),
-    "stack": gettext_lazy("stack"),
-    "node_uid": gettext_lazy("node UID (node recreated)"),
-    "cordoned": gettext_lazy("cordoned"),
+#: What is said to be unchanged in one row: name → the columns that it stands for.
+_UNCHANGED: dict[str, tuple[Promise, tuple[str, ...]]] = {
+    "card": (gettext_lazy("card"), ("node_name", "card_key")),
+    "driver": (gettext_lazy("driver"), ("driver_version",)),
+    "image": (gettext_lazy("image"), ("image", "image_digest")),
 }
-_PARTS: dict[str, Promise] = {
-    "option": gettext_lazy("option %(name)s"),
-    "label": gettext_lazy("label %(name)s"),
-    "plugin": gettext_lazy("plugin %(name)s"),
-    "log": gettext_lazy("%(name)s (from the log)"),
-}
-
-
-@dataclass(frozen=True)
-class Row:
-    """Something that changed, or a measurement. then, now: "" when not known, or not there. more: percent, in words."""
-
-    name: str
-    then: str
-    now: str
-    more: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,9 +34,7 @@ class ComparedLines:
     same: str
     first: RunLine | None
     is_first: bool
-    changes: list[Row]
-    unknown: list[str]
-    numbers: list[Row]
+    found: Differences
     strip: list[RunLine]
 
 
@@ -82,30 +48,20 @@ def compared_lines(run: Run) -> ComparedLines | None:
         same=str(_SAME.get(found.same, "")),
         first=run_line(found.first_failure) if found.first_failure else None,
         is_first=found.first_failure is not None and found.first_failure.pk == run.pk,
-        changes=[Row(_name(one.name), one.then or "", one.now or "") for one in found.changes],
-        unknown=[_name(one.name) for one in found.unknown],
-        numbers=[_number(one) for one in found.measurements]
-        if any(one.now is not None for one in found.measurements)
-        else [],
+        found=run_differences(found),
         strip=[run_line(one) for one in found.strip],
     )
 
 
-def _name(name: str) -> str:
-    part, _space, rest = name.partition(" ")
-    if rest and part in _PARTS:
-        return str(_PARTS[part]) % {"name": rest}
-    return str(_NAMES.get(name, name))
+def run_differences(found: compared.Beside) -> Differences:
+    """Of two runs."""
+    return differences(found, unchanged=_unchanged(found))
 
 
-def _number(one: compared.Pair) -> Row:
-    then, now = (f"{figure(value)} {one.unit}" if value is not None else "" for value in (one.then, one.now))
-    more = "" if one.slower_percent is None else _percent(one.slower_percent)
-    return Row(plain_html(one.name), then, now, more)
-
-
-def _percent(slower: float) -> str:
-    if abs(slower) < 0.5:
-        return _("same")
-    text = _("%(n)s %% slower") if slower > 0 else _("%(n)s %% faster")
-    return text % {"n": f"{abs(slower):.0f}"}
+def _unchanged(found: compared.Beside) -> str:
+    """Card, driver, image and options, as far as they are known to be the same."""
+    same, differ = set(found.unchanged), {one.name for one in (*found.changes, *found.unknown)}
+    names = [str(words) for words, columns in _UNCHANGED.values() if same & set(columns) and not differ & set(columns)]
+    if not any(name.startswith("option ") for name in differ):
+        names.append(_("options"))
+    return listed(names)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from exporters.conditions import TELLERS
 from inventory.health.of_conditions import UNKNOWN_TELLER
-from inventory.health.shown import Shown
+from inventory.health.shown import ShownReport
 from inventory.health.words import SOURCES
 from inventory.models import Card
 from inventory.models.choices import Health
@@ -18,7 +18,7 @@ from inventory.queries.measured import Usage
 from pages.frame.labels import label_of
 from pages.frame.worded import worded
 from stacks.engine import base
-from stacks.engine.told import KUBELET, PLUGIN, REGISTER_HEALTHY, REGISTER_UNHEALTHY
+from stacks.engine.health_reports import KUBELET, PLUGIN, REGISTER_HEALTHY, REGISTER_UNHEALTHY
 
 #: Level → sign.
 SIGNS = {base.HEALTHY: "good", base.DEGRADED: "warning", base.UNHEALTHY: "error", base.HEALTH_UNKNOWN: "none"}
@@ -48,7 +48,7 @@ def words_of(level: str) -> str:
     return label_of(Health, level)
 
 
-def health_lines(told: Iterable[Shown]) -> list[HealthLine]:
+def health_lines(told: Iterable[ShownReport]) -> list[HealthLine]:
     return [
         HealthLine(
             sign=sign_of(one.level),
@@ -65,7 +65,7 @@ def health_lines(told: Iterable[Shown]) -> list[HealthLine]:
     ]
 
 
-def silent(card: Card, usage: Usage, why_no_exporter: str, of_node: Iterable[Shown]) -> list[str]:
+def silent(card: Card, usage: Usage, why_no_exporter: str, of_node: Iterable[ShownReport]) -> list[str]:
     """Each source that was looked at and says nothing of this card, with the reason as far as it is known."""
     told = card.found_health
     sources, codes = {one.source for one in told}, {one.code for one in told}

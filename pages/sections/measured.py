@@ -9,12 +9,16 @@ from django.urls import reverse
 from pages.rows.runs import card_words
 from pages.words.names import plain_html
 from validations import baseline
+from validations.below_floor import has_floor
 from validations.models import Measurement, Run
+from validations.pool_baseline import spread_of
 
 
 @dataclass(frozen=True)
 class Number:
-    """A measurement. then: of the run compared with, None when it has none in this unit. level: "warning" for slower."""
+    """A measurement. then: of the run compared with, None when it has none in this unit. level: "warning" for slower or an outlier,
+    "error" below its floor. floor: "460", "" for no floor, None where there can be none. usual: "467 ± 2" of its pool, None for none.
+    """
 
     name: str
     value: str
@@ -22,6 +26,10 @@ class Number:
     then: str | None
     ratio: str | None
     level: str
+    floor: str | None = None
+    floor_source: str = ""
+    usual: str | None = None
+    targets: int = 0
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,21 @@ class Measured:
     before_url: str
     before_on: str = ""
 
+    @property
+    def with_floor(self) -> list[Number]:
+        """Those that were judged against a floor."""
+        return [one for one in self.numbers if one.floor]
+
+    @property
+    def without_floor(self) -> list[Number]:
+        """Those that could have a floor, and have none."""
+        return [one for one in self.numbers if one.floor == ""]
+
+    @property
+    def of_pool(self) -> int:
+        """Targets of the pool that they are beside; 0: of too few for a baseline."""
+        return max((one.targets for one in self.numbers), default=0)
+
 
 def measured(run: Run) -> Measured:
     rows = list(run.measurements.all())
@@ -43,6 +66,8 @@ def measured(run: Run) -> Measured:
     for row in rows:
         old = then.get(row.name)
         same = old.value if old is not None and old.unit == row.unit else None
+        low = row.floor is not None and row.value < row.floor
+        of = spread_of(row)
         slow = row.slower_percent is not None and row.slower_percent > limit
         numbers.append(
             Number(
@@ -50,8 +75,16 @@ def measured(run: Run) -> Measured:
                 value=figure(row.value),
                 unit=row.unit,
                 then=None if same is None else figure(same),
-                ratio=None if not same else f"× {figure(row.value / same)}",
-                level="warning" if slow else "",
+                ratio=None if not same else f"{figure(row.value / same)}×",
+                level="error"
+                if low
+                else "warning"
+                if slow or (of is not None and baseline.is_odd(row.value, row.unit, of))
+                else "",
+                floor=(figure(row.floor) if row.floor is not None else "") if has_floor(row.unit) else None,
+                floor_source=row.floor_source,
+                usual=f"{figure(of.median)} ± {figure(of.mad)}" if of is not None else None,
+                targets=of.targets if of is not None else 0,
             )
         )
     if before is None:

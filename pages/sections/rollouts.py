@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import msgspec
 from django.db.models import Count, F, Min
 from django.utils import timezone
 
@@ -15,6 +14,7 @@ from inventory.components import steps
 from inventory.models import Cluster, Component, NodeTotals, SoftwareObject
 from inventory.models.cluster import Kind
 from inventory.queries import rows as querysets
+from kube.decoders import decoder
 from kube.software import ClusterPolicy
 from pages.words.components import ComponentLine, component_line, list_url
 from stacks.engine.software import base
@@ -22,7 +22,7 @@ from validations import validity, validity_counts
 
 #: Nodes that are listed one by one; of more, how many.
 NODES_SHOWN = 10
-_policy = msgspec.json.Decoder(ClusterPolicy)
+_policy = decoder(ClusterPolicy)
 
 
 class StepLine(NamedTuple):

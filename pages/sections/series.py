@@ -1,94 +1,44 @@
-"""One measurement over time as a picture: points, axis, and where the driver changed. Pure: rows in, numbers out."""
+"""One measurement over time as a chart: a dot for each run, and where the driver changed. Pure: rows in, a drawing out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from pages.charts import plot
+from pages.charts.plot import Chart, Line, Place, Scale
+from pages.frame import times
 from pages.sections.measured import figure
 from validations.models import Measurement
 
-WIDTH, HEIGHT = 1000, 220
-#: Room at the edges, so that no point is cut in half.
-_EDGE = 12
-_LEVELS = 4
+_LEVELS, _MOST_DRIVERS = 4, 12
 
 
-@dataclass(frozen=True)
-class Point:
-    """A run. x, y: in WIDTH × HEIGHT. own: it is of the card that the page is about. title: all of it in words."""
-
-    x: str
-    y: str
-    own: bool
-    verdict: str
-    url: str
-    title: str
-
-
-@dataclass(frozen=True)
-class Level:
-    """A line of the axis. top: percent from above."""
-
-    top: str
-    y: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Plot:
-    """points: oldest first. line: path through the card's own points. drivers: (x in percent, driver) where the driver changed."""
-
-    points: list[Point]
-    line: str
-    levels: list[Level]
-    drivers: list[tuple[str, str]]
-    begin: datetime
-    end: datetime
-    unit: str
-
-
-def plot(rows: Sequence[Measurement], card_id: int, urls: dict[str, str]) -> Plot | None:
-    """rows: with their runs, oldest first, all in one unit. urls: run id → its page. None without rows."""
+def chart(rows: Sequence[Measurement], card_id: int) -> Chart | None:
+    """rows: with their runs, oldest first, all in one unit. None without rows."""
     timed = [(row, row.run.ended_at) for row in rows if row.run.ended_at is not None]
     if not timed:
         return None
-    begin, end = timed[0][1], timed[-1][1]
-    scale = _Scale(begin, end, *_range([row.value for row, _at in timed]))
-    points = [_point(row, at, card_id, urls, scale) for row, at in timed]
-    return Plot(
-        points=points,
-        line=_line([point for point in points if point.own]),
-        levels=_levels(scale),
-        drivers=_drivers(timed, card_id, scale),
-        begin=begin,
-        end=end,
-        unit=timed[0][0].unit,
+    low, high = axis([row.value for row, _at in timed])
+    scale = Scale(timed[0][1], timed[-1][1], low, high)
+    values = [low + (high - low) * number / _LEVELS for number in range(_LEVELS + 1)]
+    own = [(at, row.value) for row, at in timed if row.run.card_id == card_id]
+    drawn = plot.plot(
+        scale,
+        [Line("used", own)],
+        [(value, figure(value)) for value in values],
+        tall=220,
+        dots=[_dot(row, at, card_id, scale) for row, at in timed],
+        marks=_drivers(timed, card_id, scale),
     )
+    readings = [(scale.x(at), words(row, at)) for row, at in timed]
+    return Chart("measurements", _("Measurement history"), [drawn], plot.ticks(scale), readings)
 
 
-@dataclass(frozen=True)
-class _Scale:
-    begin: datetime
-    end: datetime
-    low: float
-    high: float
-
-    def x(self, moment: datetime) -> float:
-        whole = (self.end - self.begin).total_seconds()
-        part = (moment - self.begin).total_seconds() / whole if whole > 0 else 0.5
-        return _EDGE + part * (WIDTH - 2 * _EDGE)
-
-    def y(self, value: float) -> float:
-        return HEIGHT - _EDGE - (value - self.low) / (self.high - self.low) * (HEIGHT - 2 * _EDGE)
-
-
-def _range(values: Sequence[float]) -> tuple[float, float]:
-    """The axis begins at 0 unless all values lie so close together that nothing could be seen; then the axis says where."""
+def axis(values: Sequence[float]) -> tuple[float, float]:
+    """Its ends: it begins at 0 unless all values lie so close together that nothing could be seen; then the axis says where."""
     low, high = min(values), max(values)
     if low < 0:
         return low, high if high > low else low + 1
@@ -98,35 +48,18 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     return 0.0, high * 1.05 or 1.0
 
 
-def _point(row: Measurement, at: datetime, card_id: int, urls: dict[str, str], scale: _Scale) -> Point:
+def _dot(row: Measurement, at: datetime, card_id: int, scale: Scale) -> Place:
+    look = f"own {row.run.verdict or ''}".rstrip() if row.run.card_id == card_id else ""
+    return plot.dot(scale, at, row.value, look)
+
+
+def words(row: Measurement, at: datetime) -> str:
     run = row.run
-    when = timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
-    parts = [f"{figure(row.value)} {row.unit}", when, run.node_name, run.driver_version]
-    parts += [] if run.own_image else [_("another image")]
-    return Point(
-        x=f"{scale.x(at):.1f}",
-        y=f"{scale.y(row.value):.1f}",
-        own=run.card_id == card_id,
-        verdict=run.verdict or "",
-        url=urls.get(run.pk, ""),
-        title=" · ".join(part for part in parts if part),
-    )
+    parts = [times.with_zone(at), f"{figure(row.value)} {row.unit}", run.node_name, run.driver_version]
+    return "\n".join(part for part in [*parts, "" if run.own_image else _("another image")] if part)
 
 
-def _line(points: Sequence[Point]) -> str:
-    return "".join(f"{'L' if number else 'M'}{point.x} {point.y}" for number, point in enumerate(points))
-
-
-def _levels(scale: _Scale) -> list[Level]:
-    made = []
-    for number in range(_LEVELS + 1):
-        value = scale.low + (scale.high - scale.low) * number / _LEVELS
-        y = scale.y(value)
-        made.append(Level(f"{y / HEIGHT * 100:.2f}", f"{y:.1f}", figure(value)))
-    return made
-
-
-def _drivers(timed: Sequence[tuple[Measurement, datetime]], card_id: int, scale: _Scale) -> list[tuple[str, str]]:
+def _drivers(timed: Sequence[tuple[Measurement, datetime]], card_id: int, scale: Scale) -> list[Place]:
     """Where a run of the card itself came with another driver than the one before it."""
     made, last = [], ""
     for row, at in timed:
@@ -134,6 +67,6 @@ def _drivers(timed: Sequence[tuple[Measurement, datetime]], card_id: int, scale:
         if row.run.card_id != card_id or not driver:
             continue
         if last and driver != last:
-            made.append((f"{scale.x(at) / WIDTH * 100:.2f}", driver))
+            made.append(plot.mark(scale, at, driver, f"{_('driver')} {driver}"))
         last = driver
-    return made[-12:]
+    return made[-_MOST_DRIVERS:]

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from pages.frame.freshness import freshness_of
-from pages.frame.worded import named
+from pages.frame.worded import middle, named, short
 
 register = template.Library()
 
@@ -40,9 +40,14 @@ def and_cluster(context: Any, cluster: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def place_link(context: Any, url: str, name: str, cluster: str) -> SafeString:
-    """A node, card or pod, linked where an address can carry it; where there are several clusters its name is in that of the link."""
+    """A node, card or pod, linked where an address can carry it; with its cluster where there are several."""
     if not url:
-        return named(name)
+        return format_html("{} {}", short(name), of_cluster(context, cluster, ""))
+    shown = middle(name)
+    whole = format_html(' title="{}"', name) if shown != name else ""
     if not _several(context):
-        return format_html('<a href="{}" translate="no">{}</a>', url, name)
-    return format_html('<a href="{}" translate="no" aria-label="{}, {}">{}</a>', url, name, cluster, name)
+        return format_html('<a href="{}" translate="no"{}>{}</a>', url, whole, shown)
+    return format_html(
+        '<a href="{}" translate="no"{} aria-label="{}, {}">{}</a> <small>{}</small>',
+        *(url, whole, shown, cluster, shown, named(cluster)),
+    )

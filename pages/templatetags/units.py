@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from html import unescape
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from pages.frame import amounts
+from pages.frame import amounts, times
 from pages.frame.holders import hue as hue_of
 from pages.usage import percent
 from runtime.spans import span
 
 register = template.Library()
+_CODE = re.compile(r"<code[^>]*>([^<]*)</code>")
 
 _SIGNS = {"good": "✓", "error": "✕", "warning": "!", "info": "i", "none": "·"}
 
@@ -86,6 +89,42 @@ def sign_word(level: str) -> str:
     return str(_SIGN_WORDS.get(level, _SIGN_WORDS["none"]))
 
 
+@register.simple_tag
+def copy(text: str, what: str = "") -> SafeString:
+    """A button that copies a name or command (static/js/forms.js); it stands beside the text. what: of a long text, what it is."""
+    return format_html(
+        '<button type="button" class="copy" data-copy="{}" data-done="{}" aria-label="{}" title="{}"></button>',
+        text,
+        _("Copied"),
+        _("Copy: %(what)s") % {"what": what} if what else _("Copy “%(text)s”") % {"text": text},
+        _("Copy"),
+    )
+
+
+@register.filter
+def with_copies(text: str) -> SafeString:
+    """A sentence, as HTML of ours, with a button beside each command in it. Not within a link or a summary."""
+    html = conditional_escape(text)
+    return mark_safe(_CODE.sub(lambda found: found[0] + copy(unescape(found[1])), html))  # noqa: S308 (escaped, or ours)
+
+
+@register.filter
+def moment(at: datetime | None, form: str = "") -> SafeString:
+    """A moment in the reader's zone, with UTC in its tooltip. form: "s" to the second, "t" without the day, "z" with the zone."""
+    if at is None:
+        return mark_safe("–")
+    text = times.with_zone(at) if form == "z" else times.text(at, seconds=form in ("s", "t"))
+    if form == "t":
+        text = text.partition(" ")[2]
+    return format_html('<time datetime="{}" title="{}">{}</time>', _utc(at), times.tooltip(at), text)
+
+
+@register.filter
+def moment_text(at: datetime | None) -> str:
+    """The same for an attribute: in the reader's zone, and in UTC."""
+    return "" if at is None else times.tooltip(at)
+
+
 @register.filter
 def ago(moment: datetime | None) -> SafeString:
     """How long ago, as a time element that the browser keeps fresh."""
@@ -104,14 +143,13 @@ def _time(moment: datetime | None, form: str) -> SafeString:
     text = span((timezone.now() - moment).total_seconds())
     if form == "ago":
         text = _("%(span)s ago") % {"span": text}
-    utc = moment.astimezone(UTC)
     return format_html(
-        '<time datetime="{}" data-form="{}" title="{}">{}</time>',
-        utc.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        form,
-        timezone.localtime(moment).strftime("%Y-%m-%d %H:%M:%S %Z"),
-        text,
+        '<time datetime="{}" data-form="{}" title="{}">{}</time>', _utc(moment), form, times.tooltip(moment), text
     )
+
+
+def _utc(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @register.simple_tag
@@ -122,5 +160,5 @@ def span_words() -> SafeString:
         format_html('data-{}="{}"', name, text.replace("%(n)d", "{}").replace("%(span)s", "{}"))
         for name, text in pairs.items()
     ]
-    texts.append(format_html('data-now="{}"', datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")))
+    texts.append(format_html('data-now="{}"', _utc(datetime.now(UTC))))
     return mark_safe(" ".join(texts))  # noqa: S308 - each part is escaped above

@@ -7,28 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 from django import template
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from inventory.models import Cluster
+from inventory.models import Card, NodeTotals
 from inventory.models.choices import CardState
 from pages.charts.tiles import Tile
 from pages.frame.links import with_query
 from pages.permission import may_campaign
-from pages.rows.runs import RunLine, run_line
-from pages.sections.answer import FRESH_DAYS, Answer, answer, tallies
-from pages.templatetags.units import ago, sign_alone, sign_word
+from pages.sections import reported
+from pages.sections.answer import FRESH_DAYS
+from pages.sections.campaign_grid import Cell
+from pages.sections.campaign_lines import TargetLine
+from pages.sections.policy_lines import CardLine, card_line
+from pages.templatetags.units import ago, sign_word
 from pages.words import runs as words
-from runtime.cached import once
-from validations import querysets, validity, validity_counts
+from stacks.engine.base import ERROR
+from validations import validity, validity_counts
+from validations.policies import reading
 from validations.validity import Validity
 
 register = template.Library()
@@ -58,30 +60,44 @@ def sign_as(level: str, sign: str) -> SafeString:
 
 
 @register.simple_tag
+def campaign_cell(cell: Cell, node: str) -> SafeString:
+    """A card in the grid of a campaign: its sign, linked to its run; a card that is no target is an empty cell."""
+    if cell.line is None:
+        return format_html('<i class="left-out" title="{}"></i>', cell.words)
+    sign = format_html('{}<span class="unseen">{} {}</span>', shown_sign(cell.line.shown), node, cell.words)
+    run = cell.line.run.url if cell.line.run else _tried(cell.line)
+    if not run:
+        return format_html('<span class="cell" title="{}">{}</span>', cell.words, sign)
+    return format_html('<a class="cell" href="{}" title="{}">{}</a>', run, cell.words, sign)
+
+
+def _tried(line: TargetLine) -> str:
+    """The last run that was made for the card and took another."""
+    return reverse("run", args=[line.row.tried_id]) if line.row.tried_id else ""
+
+
+@register.simple_tag
+def reported_of_card(card: Card) -> reported.Reported:
+    """What other tools reported of a card, newest first. One query."""
+    return reported.of_card(card)
+
+
+@register.simple_tag
+def reported_of_node(totals: NodeTotals) -> reported.Reported:
+    """What other tools reported of a node itself, newest first. One query."""
+    return reported.of_node(totals)
+
+
+@register.simple_tag
 def validities_of(rows: Iterable[Any]) -> dict[int, Validity]:
     """Proofs of all cards of a page by card id; rows have an `id`. One query."""
     return validity.of_cards([row.id for row in rows])
 
 
 @register.simple_tag
-def validities_of_map(card_map: Any) -> dict[int, Validity]:
-    """The same for the tiles of the map, with what their marks and titles need."""
-    return validity_counts.of_cards(
-        [tile.card_id for pool in card_map.pools for node in pool.nodes for tile in node.tiles]
-    )
-
-
-@register.simple_tag(takes_context=True)
-def validated_of_pools(context: Any) -> dict[tuple[int, str], int]:
-    """How many cards of each pool are proven good: (cluster id, pool) → cards. What `proven` says is counted from the same."""
-    found = tallies(_clusters(context["request"]))
-    return {place: one.states[validity.VALIDATED] for place, one in found.items()}
-
-
-@register.filter
-def of_pool(found: Mapping[tuple[int, str], int], pool: Any) -> int:
-    """The figure of one pool of the map."""
-    return found.get(pool.place, 0)
+def validities_of_tiles(card_ids: list[int]) -> dict[int, Validity]:
+    """The same of cards that are drawn as tiles, with what their titles need."""
+    return validity_counts.of_cards(card_ids)
 
 
 @register.simple_tag
@@ -92,19 +108,23 @@ def validity_badge(validities: Mapping[int, Validity], card_id: int, *card: str)
 
 
 def badge(found: Validity, card: str = "") -> SafeString:
+    """A sign, and when it was validated; else in a word why it is not. The run and the sentence are one step away."""
     level, sign = _look(found)
     run_id, moment = _said_by(found)
     mark = format_html('<span class="sign {}" aria-hidden="true">{}</span>', level, sign)
     if not run_id:
-        return format_html('<span class="proof">{} {}</span>', mark, _("not validated"))
+        return format_html('<span class="quiet" title="{}">{}</span>', sentence(found), _("never"))
+    shown = ago(moment) if found.state == validity.VALIDATED else _words(found)
+    # Beside what is shown, not instead of it: an age goes on while the page stands.
+    rest = [*([_words(found)] if shown != _words(found) else []), *([card] if card else [])]
     return format_html(
-        '<span class="proof" title="{}">{} <a href="{}" aria-label="{}">{}</a> {}</span>',
+        '<span class="proof" title="{} {}">{} <a href="{}">{}{}</a></span>',
         sentence(found),
+        moment.isoformat(timespec="minutes") if moment else "",
         mark,
         reverse("run", args=[run_id]),
-        f"{_words(found)}, {card}" if card else _words(found),
-        _words(found),
-        ago(moment),
+        shown,
+        format_html('<span class="unseen">, {}</span>', ", ".join(rest)) if rest else "",
     )
 
 
@@ -132,7 +152,7 @@ def _words(found: Validity) -> str:
     return {
         validity.FAILED: _("failed"),
         validity.DRIVER_CHANGED: _("driver changed"),
-        validity.RAN: _("ran, result not checked"),
+        validity.RAN: _("result not checked"),
         validity.DETECTED: _("detected only"),
     }.get(found.state, _("not validated"))
 
@@ -165,60 +185,21 @@ def sentence(found: Validity) -> str:
 
 @register.simple_tag
 def tile_link(tile: Tile, validities: Mapping[int, Validity]) -> SafeString:
-    """A tile of the map, in as few elements as there are marks on it: one name says all of them, to eyes as to screen readers.
-
-    Of the proof only what was said of the card: one that was never proven has no mark.
-    """
-    severity = tile.severity or ("error" if tile.state == CardState.OVER else "")
+    """A card as one element; its name says all of it, to eyes as to screen readers. A fault is outlined."""
     found = validities.get(tile.card_id)
-    told = found if found is not None and found.state not in validity.NOT_VALIDATED else None
-    said = [tile.words, *([sign_word(severity)] if tile.severity else []), *([sentence(told)] if told else [])]
-    name = escape(" · ".join(said))
+    told = [] if found is None or found.state in validity.NOT_VALIDATED else [sentence(found)]
+    name = escape(" · ".join([tile.words, *([sign_word(tile.severity)] if tile.severity else []), *told]))
+    failed = found is not None and found.state == validity.FAILED
+    fault = " fault" if failed or tile.severity == ERROR or tile.state == CardState.OVER else ""
     return format_html(
-        '<a class="tile {}" href="{}" style="--f:{}" title="{}" aria-label="{}" data-free="{}">{}{}</a>',
-        f"{tile.state} dim" if tile.dim else tile.state,
+        '<a class="tile {}{}" href="{}" style="--f:{}" title="{}" aria-label="{}"></a>',
+        tile.state,
+        fault,
         tile.url,
         tile.fill,
         name,
         name,
-        tile.text,
-        sign_alone(severity) if severity else "",
-        _validity_mark(*_look(told)) if told else "",
     )
-
-
-@cache
-def _validity_mark(level: str, sign: str) -> SafeString:
-    """One of a few, on each tile of the map."""
-    return format_html('<span class="mark-proof {}" aria-hidden="true">{}</span>', level, sign)
-
-
-@register.simple_tag(takes_context=True)
-def validated(context: Any) -> Answer:
-    """The figures over the clusters that the page is about."""
-    return answer(_clusters(context["request"]))
-
-
-def _clusters(request: HttpRequest) -> set[int]:
-    """Those that the page is about. One query, once for a page."""
-    names = {name for name in request.GET.getlist("cluster") if name}
-    every = once("names of clusters", lambda: dict(Cluster.objects.values_list("pk", "name")))
-    return {pk for pk, name in every.items() if not names or name in names}
-
-
-@register.simple_tag(takes_context=True)
-def last_runs(context: Any) -> list[RunLine]:
-    """The newest runs of these clusters."""
-    rows = querysets.runs()
-    if any(context["request"].GET.getlist("cluster")):
-        rows = rows.filter(cluster_id__in=_clusters(context["request"]))
-    return [run_line(run) for run in rows.order_by("-id")[:LAST_SHOWN]]
-
-
-@register.simple_tag
-def node_runs(cluster_id: int, node_name: str) -> list[RunLine]:
-    """The newest runs on a node."""
-    return [run_line(run) for run in querysets.runs_of_node(cluster_id, node_name)[:LAST_SHOWN]]
 
 
 @register.simple_tag
@@ -244,11 +225,17 @@ def card_validity(card_id: int) -> Validity:
     return validity.of_cards([card_id]).get(card_id) or Validity(state=validity.NEVER)
 
 
+@register.simple_tag
+def policies_of_card(card: Card) -> list[CardLine]:
+    """What a card is under each policy that covers it; one query."""
+    return [card_line(row, card.pk) for row in reading.of_card(card.cluster_id, card.node_name, card.key)]
+
+
 @register.simple_tag(takes_context=True)
 def campaign_of_filter(context: Any) -> str:
     """The campaign form for all nodes that the filter of this page keeps."""
     query = context["request"].GET.copy()
-    for name in ("cursor", "page_size", "format", "ordering"):
+    for name in ("cursor", "page_size", "format", "ordering", "columns", "group"):
         query.pop(name, None)
     return (
         with_query(reverse("campaign-new"), nodes=query.urlencode()) if query else reverse("campaign-new") + "?nodes="

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from django import template
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
@@ -36,9 +36,27 @@ def quoted(text: object, most: int = 0) -> SafeString:
 
 
 @register.filter
+def plain(html: str) -> str:
+    """What these filters made, as text for an attribute."""
+    return frame.plain(html)
+
+
+@register.filter
 def named(text: object) -> SafeString:
     """A name, which no program that translates the page is to translate."""
     return frame.named("" if text is None else str(text))
+
+
+@register.filter
+def short(text: object, most: int = 27) -> SafeString:
+    """A name of one line: without its middle where it is long, whole in its title."""
+    return frame.short("" if text is None else str(text), most)
+
+
+@register.filter
+def middle(text: object) -> str:
+    """The same for the name of a link."""
+    return frame.middle("" if text is None else str(text))
 
 
 @register.filter
@@ -49,9 +67,19 @@ def option_words(name: str) -> str:
 
 @register.filter
 def pool_words(pool: str) -> SafeString:
-    """What a pool is called: names of systems and models, or that they are not known."""
-    parts = ((frame.named(text) if is_name else text,) for text, is_name in pool_parts(pool or ""))
-    return format_html_join(" · ", "{}", parts)
+    """What a pool is called: its stack and the short name of its model, or that they are not known."""
+    *stacks, (model, is_name) = pool_parts(pool or "")
+    parts = [(frame.named(text) if named else text,) for text, named in stacks]
+    return format_html_join(" · ", "{}", [*parts, (model_words(model) if is_name else model,)])
+
+
+@register.filter
+def model_words(model: str) -> SafeString:
+    """A model as tables call it; its whole name is the title."""
+    shown = name_words.short_model(model)
+    if shown == model:
+        return frame.named(model)
+    return format_html('<span translate="no" title="{}">{}</span>', model, shown)
 
 
 @register.simple_tag

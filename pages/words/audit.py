@@ -48,6 +48,44 @@ NAMES: Mapping[str, Promise] = {
     "usage": _("exporters"),
     "wanted": _("requires"),
     "why": _("reason"),
+    # Of a policy.
+    "level": _("least test level"),
+    "options": _("options"),
+    "pool": _("pool"),
+    "model": _("model"),
+    "stack": _("stack"),
+    "node_labels": _("node labels"),
+    "max_age_s": _("valid for, s"),
+    "void_on_driver": _("voided by a driver change"),
+    "void_on_reboot": _("voided by a reboot"),
+    "void_on_machine": _("voided by another machine"),
+    "void_on_image": _("voided by another image"),
+    "counts_imported": _("counts results from other tools"),
+    "sha256": _("SHA-256"),
+    "verdict": _("verdict"),
+    "window_cron": _("start of the window"),
+    "window_minutes": _("window, min"),
+    "time_zone": _("time zone"),
+    "max_per_cluster": _("parallel runs per cluster"),
+    "max_per_pool": _("parallel runs per pool"),
+    "card_minutes_per_day": _("minutes per card in 24 h"),
+    "keep_free_nodes": _("free nodes per pool"),
+    "keep_free_cards": _("free cards per pool"),
+    "paused": _("paused"),
+    # Of channels, rules and silences.
+    "about": _("about"),
+    "again": _("delivery that is sent again"),
+    "channel": _("channel"),
+    "codes": _("types of findings"),
+    "digest": _("digest"),
+    "kind": _("type"),
+    "language": _("language"),
+    "places": _("scope"),
+    "reason": _("reason"),
+    "rules": _("rules"),
+    "secrets": _("secrets"),
+    "severity": _("least severity"),
+    "until": _("until"),
 }
 #: Name → word → as it is shown.
 VALUES: Mapping[str, Mapping[str, Promise]] = {
@@ -64,6 +102,7 @@ VALUES: Mapping[str, Mapping[str, Promise]] = {
     "launcher": {"none": _("none")},
     "scope": {"everything": _("all clusters")},
     "role": {"none": _("no role")},
+    "secrets": {"changed": _("changed")},
     "shared": {"everything": _("all clusters")},
     "state": {"active": _("active"), "deactivated": _("deactivated"), "on": _("on"), "off": _("off")},
     "to": {"pause": _("pause"), "resume": _("resume"), "stop": _("stop")},
@@ -78,7 +117,8 @@ def details(row: Entry) -> list[tuple[str, SafeString]]:
     told = row.detail if isinstance(row.detail, dict) else {}
     forms = row.wording if isinstance(row.wording, dict) else {}
     return [
-        (str(NAMES.get(name, name)), _value(name, str(value), forms.get(name))) for name, value in sorted(told.items())
+        (str(NAMES.get(name, name)), _value(name, "–" if value is None else str(value), forms.get(name)))
+        for name, value in sorted(told.items())
     ]
 
 

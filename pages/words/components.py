@@ -71,7 +71,7 @@ PROBLEMS = (
 MUTED = (base.UNKNOWN, base.DISABLED, base.NOT_NEEDED)
 #: Components that a cluster has once, which are drawn; custom resources are as many as somebody has made.
 MOST_OF_CLUSTER = 100
-_COMMANDS = ("kubectl ", "helm ", "manage.py ", "gpudash ")
+_COMMANDS = ("kubectl ", "helm ", "gpudash ")
 
 
 def title_of(name: str) -> SafeString:

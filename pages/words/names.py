@@ -6,6 +6,8 @@ A name that stands in no list is shown as it is. A test holds the lists to what 
 
 from __future__ import annotations
 
+import re
+
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -17,8 +19,11 @@ MEASUREMENTS = (
     _("absolute error"),
     _("billion interactions per second"),
     _("bus bandwidth average"),
+    _("bus bandwidth largest"),
     _("bus bandwidth max"),
     _("cpu evaluate"),
+    _("device local copy"),
+    _("device to host memcpy ce"),
     _("fps"),
     _("gflops"),
     _("gpu bind"),
@@ -26,18 +31,22 @@ MEASUREMENTS = (
     _("gpu first evaluate"),
     _("gpu inferences per second"),
     _("gpu session"),
+    _("host to device memcpy ce"),
     _("load"),
     _("sims per second"),
     _("speed"),
+    _("speed by target"),
     _("speedup"),
     _("time"),
 )
 FACTS = (
+    _("actions"),
     _("blocks"),
     _("bodies"),
     _("compute capability"),
     _("cuda version"),
     _("dcgm version"),
+    _("device"),
     _("devices"),
     _("devices used"),
     _("driver version"),
@@ -45,18 +54,25 @@ FACTS = (
     _("encoder"),
     _("frames"),
     _("gpu name"),
+    _("hosts"),
     _("iterations"),
+    _("largest message bytes"),
     _("mig devices"),
     _("model name"),
     _("model path"),
+    _("pci bus id"),
     _("platforms"),
     _("precision"),
     _("ranks"),
     _("runtime version"),
+    _("seconds"),
     _("simulations"),
     _("slice gib"),
+    _("suspects"),
     _("tests"),
     _("threads per block"),
+    _("tool version"),
+    _("transport"),
     _("unreadable"),
     _("vendor"),
     _("vgpu profile"),
@@ -65,21 +81,31 @@ FACTS = (
 OPTIONS = (
     _("bodies"),
     _("cards"),
+    _("configuration"),
     _("deadline s"),
     _("encoder"),
     _("gpu memory mib"),
     _("host memory"),
     _("image"),
+    _("interface"),
     _("iterations"),
+    _("join s"),
     _("largest"),
     _("level"),
+    _("min bandwidth"),
     _("model"),
+    _("networks"),
     _("precision"),
     _("pull secret"),
+    _("rdma count"),
+    _("rdma resource"),
     _("region"),
     _("resource"),
     _("run as user"),
     _("runtime class"),
+    _("seconds"),
+    _("shared memory"),
+    _("smallest"),
 )
 #: As `validations.targets` keeps them with a run.
 OF_NODES = (
@@ -128,3 +154,14 @@ def value_html(name: str, text: str) -> SafeString:
     """What a log or a node said; few values of it are words of ours."""
     word = _VALUES.get(name, {}).get(text)
     return escape(gettext(word)) if word is not None else named(text)
+
+
+#: Of the name of a model what all of a maker's have, and what no two of ours are told apart by.
+_LEFT_OUT = re.compile(r"(?i)nvidia|tesla|geforce|amd|instinct|intel|oam|hbm\d\w*")
+
+
+def short_model(model: str) -> str:
+    """ "NVIDIA-A100-SXM4-80GB" as "A100 SXM 80 GB": for tables, with the whole name as its title."""
+    words = [word for word in re.split(r"[-_\s]+", model) if not _LEFT_OUT.fullmatch(word)]
+    text = " ".join(word.upper() if re.fullmatch(r"[a-z]+\d+", word) else word for word in words)
+    return re.sub(r"\b(\d+)GB\b", r"\1 GB", re.sub(r"\bSXM\d\b", "SXM", text)) or model

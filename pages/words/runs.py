@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 from pages.frame.labels import label_of
 from validations.models import LOOKS, LevelChoice, Run, State, VerdictChoice
 from validations.suites import find, reasons
+from validations.suites.engine.base import Suite
 
 ONLY_CARD = gettext_lazy("only card of the node")
 #: What a pass says of the card, best first.
@@ -23,13 +24,12 @@ _LEVEL_MEANS: dict[str, Promise] = {
     ),
     LevelChoice.NONE: gettext_lazy("this pass proves nothing about the card."),
 }
-#: What a verdict means, in one line: the difference between "no" and "nobody asked" matters most.
-MEANINGS: dict[str, Promise] = {
-    "passed": gettext_lazy("The log's verdict line and the exit code agree."),
-    "warning": gettext_lazy("Passed, with a warning."),
-    "failed": gettext_lazy("The hardware, driver or adapter reported a fault."),
-    "errored": gettext_lazy("The test did not complete. Nothing is known about the card."),
-    "skipped": gettext_lazy("The test was skipped. Nothing is known about the card."),
+#: What a level is worth, after what the suite proves.
+_LEVEL_EFFECTS: dict[str, Promise] = {
+    LevelChoice.CHECKED: gettext_lazy("This validates the card."),
+    LevelChoice.RAN: gettext_lazy("This does not validate the card."),
+    LevelChoice.DETECTED: gettext_lazy("This does not validate the card."),
+    LevelChoice.NONE: gettext_lazy("This proves nothing about the card."),
 }
 
 
@@ -69,6 +69,12 @@ def level(name: str) -> ShownLevel | None:
     return ShownLevel(
         "good" if validated else "none", "✓" if validated else "·", label_of(LevelChoice, name), str(_LEVEL_MEANS[name])
     )
+
+
+def proof(suite: Suite, level: str) -> str:
+    """What a pass says, and what that is worth: the same sentences before the launch and after it. level: of the pass."""
+    effect = str(_LEVEL_EFFECTS.get(level, "")) if suite.nodes == 1 else _("This validates the group, no card.")
+    return effect if level == LevelChoice.NONE else f"{_(suite.proves)} {effect}".strip()
 
 
 def shown_run(run: Run) -> Shown:

@@ -294,5 +294,5 @@ STACK = Stack(
     findings=FINDINGS,
     config_maps=CONFIG_MAPS,
     kept=Kept(pod_annotations=(_DOMAIN,)),
-    ways=(whole_cards(gettext_noop("Ascend device plugin, whole chips"), NAME, WHOLE_CHIPS),),
+    ways=(whole_cards(gettext_noop("Ascend device plugin, whole chips"), NAME, WHOLE_CHIPS, npus=WHOLE_CHIPS),),
 )

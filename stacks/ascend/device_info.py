@@ -14,6 +14,7 @@ from functools import lru_cache
 import msgspec
 
 from kube.config_maps import ConfigMap
+from kube.decoders import decoder
 from kube.objects import DaemonSet
 from stacks.engine.base import WARNING, Context, Finding, Selection
 from stacks.engine.config_maps import said_of_node
@@ -80,9 +81,9 @@ class _Info(msgspec.Struct):
     DeviceInfo: _Device | None = None
 
 
-_info = msgspec.json.Decoder(_Info)
-_faults = msgspec.json.Decoder(list[_Fault] | None)
-_stored = msgspec.json.Decoder(Chips)
+_info = decoder(_Info)
+_faults = decoder(list[_Fault] | None)
+_stored = decoder(Chips)
 
 
 def _wanted(daemonsets: tuple[DaemonSet, ...]) -> Iterable[Selection]:

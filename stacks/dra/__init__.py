@@ -7,7 +7,7 @@ accelerators is read by what all have in common. Source: KEP-4381, 4815, 5075, 5
 from __future__ import annotations
 
 from kube.objects import Node, Pod
-from stacks.dra import told
+from stacks.dra import health_reports
 from stacks.dra.cards import NO_CARDS, Cards, cards_of
 from stacks.dra.cards import STACK as NAME
 from stacks.dra.drivers import vendor
@@ -32,7 +32,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         return None
     too_many = len(here) > MOST_DEVICES
     found = NO_CARDS if too_many else cards_of(here, offered, {item.key for item in held})
-    found = told.with_conditions(found, held)
+    found = health_reports.with_conditions(found, held)
     # Of a pool without any slice, or where slices are not read, it is not known what else there is.
     published = {(one.spec.driver, one.spec.pool.name) for one in context.slices} if context.claims_read else set()
     unread = any(item.device is None and item.key[:2] not in published for item in held)

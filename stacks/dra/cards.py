@@ -16,7 +16,18 @@ import msgspec
 
 from stacks.dra.drivers import DRIVERS, driver
 from stacks.dra.pools import Key, Offered, Pools
-from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, MEMORY, PARTS, SHARES, UNHEALTHY, WHOLE, Card, Told
+from stacks.engine.base import (
+    DEGRADED,
+    HEALTH_UNKNOWN,
+    HEALTHY,
+    MEMORY,
+    PARTS,
+    SHARES,
+    UNHEALTHY,
+    WHOLE,
+    Card,
+    HealthReport,
+)
 
 STACK = "dra"
 #: The number of gpu-0, hami-gpu-0, gpu-1-129; a name that is a bus address has none.
@@ -216,7 +227,7 @@ def _given_out(parts: list[Offered], offered: Pools, held: Container[Key]) -> tu
     return (memory, "counters of the driver's slices") if memory else (None, "")
 
 
-def _told(parts: list[Offered]) -> Iterator[Told]:
+def _told(parts: list[Offered]) -> Iterator[HealthReport]:
     """What is said of parts. Against some of them only it does not speak against all of the card."""
     some = not all(one.unavailable_reason for one in parts)
     for one in parts:

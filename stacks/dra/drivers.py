@@ -18,6 +18,7 @@ class Driver(NamedTuple):
     passed: of those that are a card under another name, to be given to a virtual machine.
     parents: attributes of a part that name its card; identities: those of the card, in the same order.
     cuda: whether the driver version of its devices is that of NVIDIA's driver.
+    part_class: the device class of parts in the driver's chart; "" where it is that of cards, which has the driver's name.
     """
 
     shared: bool = False
@@ -26,12 +27,13 @@ class Driver(NamedTuple):
     parents: tuple[str, ...] = ("parentUUID",)
     identities: tuple[str, ...] = ("uuid",)
     cuda: bool = False
+    part_class: str = ""
 
 
 #: Sources: kubernetes-sigs/dra-driver-nvidia-gpu 9593204, ROCm/k8s-gpu-dra-driver 2622427,
 #: intel/intel-resource-drivers-for-kubernetes gpu-v0.11, Project-HAMi/k8s-dra-driver v0.1.0.
 DRIVERS = {
-    "gpu.nvidia.com": Driver(shared=True, cuda=True),
+    "gpu.nvidia.com": Driver(shared=True, cuda=True, part_class="mig.nvidia.com"),
     "hami-core-gpu.project-hami.io": Driver(shared=True),
     "gpu.amd.com": Driver(
         False, ("amdgpu-partition",), (), ("parentPciAddr", "parentDeviceID"), ("pciAddr", "deviceID")

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from kube.claims import Capacity, Device, DeviceSelector, DeviceTaintRule, ResourceSlice, plain_value
 from kube.quantity import size
-from stacks.dra import told
+from stacks.dra import health_reports
 from stacks.dra.trim import short
-from stacks.engine.base import UNHEALTHY, Told
+from stacks.engine.base import UNHEALTHY, HealthReport
 
 #: (driver, pool, device)
 Key = tuple[str, str, str]
@@ -37,7 +37,7 @@ class Offered(NamedTuple):
     several: bool
     taints: tuple[tuple[str, str], ...]
     takes: tuple[tuple[str, Amounts], ...] = ()
-    told: tuple[Told, ...] = ()
+    told: tuple[HealthReport, ...] = ()
     shares: int | None = None
     sick: bool = False
 
@@ -90,10 +90,10 @@ def _tainted(device: Offered, rules: tuple[DeviceTaintRule, ...]) -> Offered:
         if wanted is None or not _means(wanted, device.key):
             continue
         sure = wanted.deviceClassName is None and not wanted.selectors
-        keeps_off = sure and taint.effect in told.KEEPS_OFF
+        keeps_off = sure and taint.effect in health_reports.KEEPS_OFF
         device = device._replace(
             taints=(*device.taints, (taint.key, taint.effect)) if keeps_off else device.taints,
-            told=(*device.told, told.of_rule(taint, rule.metadata.name, sure))[: told.MOST],
+            told=(*device.told, health_reports.of_rule(taint, rule.metadata.name, sure))[: health_reports.MOST],
         )
     return device
 
@@ -113,7 +113,7 @@ def _offered(found: ResourceSlice, device: Device) -> Offered:
     body = device.basic or device
     capacity = {short(name): value.value for name, value in (body.capacity or {}).items()}
     attributes = {short(name): plain_value(value) for name, value in (body.attributes or {}).items()}
-    by_attributes = told.of_attributes(attributes, spec.driver)
+    by_attributes = health_reports.of_attributes(attributes, spec.driver)
     return Offered(
         key=(spec.driver, spec.pool.name, name),
         node_name=(body.nodeName if spec.perDeviceNodeSelection else spec.nodeName) or "",
@@ -123,8 +123,8 @@ def _offered(found: ResourceSlice, device: Device) -> Offered:
         counters=frozenset(one.counterSet for one in body.consumesCounters or ()),
         several=bool(body.allowMultipleAllocations),
         takes=tuple((one.counterSet, _amounts(one.counters)) for one in body.consumesCounters or ()),
-        taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in told.KEEPS_OFF),
-        told=(*told.of_taints(body.taints or (), spec.driver), *by_attributes),
+        taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in health_reports.KEEPS_OFF),
+        told=(*health_reports.of_taints(body.taints or (), spec.driver), *by_attributes),
         shares=size(capacity.get("shares")) or None if body.allowMultipleAllocations else None,
         sick=any(one.level == UNHEALTHY for one in by_attributes),
     )

@@ -19,7 +19,7 @@ from kube.claims import (
 )
 from kube.objects import Condition, Metadata
 from stacks.dra.drivers import drives_cards
-from stacks.dra.told import HEALTH_ATTRIBUTES
+from stacks.dra.health_reports import HEALTH_ATTRIBUTES
 
 #: Conditions of a device that the API admits; longest text of one that is kept.
 _MOST_CONDITIONS, _TEXT = 8, 300

@@ -8,6 +8,7 @@ CEL and are not evaluated here. Source: KEP-4381, KEP-4815; kubernetes/kubernete
 from __future__ import annotations
 
 from stacks.dra.cards import STACK
+from stacks.dra.claim_request import request_of
 from stacks.engine import fitting
 from stacks.engine.base import MEMORY, WHOLE
 from stacks.engine.fitting import Answer, Part, Piece, Spot, Want, Way
@@ -29,7 +30,7 @@ def _place(want: Want, spot: Spot) -> Answer | None:
     numbers = {card.id: max(_number(card, want.memory), card in sound) for card in spot.cards if card.healthy}
     if sum(numbers.values()) >= want.cards:
         cards = tuple(card for card, number in numbers.items() if number)
-        return Answer(cards=cards, notes=(fitting.SELECTORS, fitting.PART_OF_CARD))
+        return Answer(cards=cards, notes=(fitting.SELECTORS, fitting.PART_OF_CARD), parts=True)
     return Answer(why=_why(want, spot.cards, taking))
 
 
@@ -81,4 +82,4 @@ def _largest(card: Piece) -> int | None:
     return max((one for one in sizes if one is not None), default=None)
 
 
-WAYS = (Way(STACK, gettext_noop("Resource claims (DRA)"), _RULE, _place, in_parts=True),)
+WAYS = (Way(STACK, gettext_noop("Resource claims (DRA)"), _RULE, _place, in_parts=True, claim=request_of),)

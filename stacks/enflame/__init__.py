@@ -117,5 +117,5 @@ STACK = Stack(
     node_labels=NODE_LABELS,
     components=Components(by_label={"name": {"gcushare-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
     kept=Kept(pod_annotations=KEPT, node_annotations=(DRS_CARDS, SHARED_CARDS)),
-    ways=(whole_cards(gettext_noop("Enflame device plugin, whole cards"), NAME, (GCU,)),),
+    ways=(whole_cards(gettext_noop("Enflame device plugin, whole cards"), NAME, (GCU,), npus=(GCU,)),),
 )

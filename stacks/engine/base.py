@@ -48,7 +48,7 @@ SHARES = "shares"  # n holders, memory not metered (time-slicing)
 PARTS = "parts"  # parts of the memory, made before they are asked for
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class HealthReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one source says of the health of a card, or of a node.
 
     source: who says it: "kubelet", "device-plugin", a stack, an exporter's format, who sets a condition. level: HEALTHY, DEGRADED,
@@ -56,6 +56,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     the same as an English sentence, the key of its translation. text: as the source wrote it. since: unix seconds; None: not
     known. action: what to do, a key of `inventory.health.words.ACTIONS`; "" for nothing. lost_at: since when the source says
     nothing any more, so that this is the last that it said; None: it says so now. wording: how `text` was made, as it is stored.
+    codes: what other sources of the same fact repeat too: "xid-79" for an Xid error, DCGM's error codes.
     """
 
     source: str
@@ -67,6 +68,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     action: str = ""
     lost_at: float | None = None
     wording: dict[str, Any] | None = None
+    codes: tuple[str, ...] = ()
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +101,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = ""
     parent: str | None = None
     resource: str = ""
-    told: tuple[Told, ...] = ()
+    told: tuple[HealthReport, ...] = ()
 
 
 class Allocation(msgspec.Struct, frozen=True, kw_only=True):

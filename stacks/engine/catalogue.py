@@ -148,7 +148,7 @@ _COMMON: dict[str, Entry] = {
             "A device plugin reads a setting from a ConfigMap that gpudash cannot read. Values that depend on the "
             "setting are unknown."
         ),
-        gettext_noop("Check that the ConfigMap exists. `manage.py cluster check NAME` prints the missing RBAC rule."),
+        gettext_noop("Check that the ConfigMap exists. `gpudash cluster check NAME` prints the missing RBAC rule."),
     ),
     "resource-not-understood": Entry(
         gettext_noop("Unsupported GPU resource"),

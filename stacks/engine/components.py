@@ -42,7 +42,7 @@ def component_of(labels: dict[str, str] | None) -> str:
     if len(keys) > 1:
         keys.sort(key=LABEL_KEYS.index)
     for key in keys:
-        if found := known[key].get(labels[key]) or _by_ending(key, labels[key]):
+        if found := known[key].get(labels[key]) or (_by_ending(key, labels[key]) if key in registry.endings else ""):
             further = registry.divided.get(found)
             return found if further is None else further[1].get(labels.get(further[0], ""), "")
     return ""

@@ -6,11 +6,12 @@ alike. Must not know any system by name. Pure: no clock, no I/O. What is not kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from kube.claims import ResourceSlice
 from kube.objects import Node
 from stacks.engine.base import Context
 
@@ -125,7 +126,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule says of a node. why: one of REASONS; "" when it takes the request. notes: some of NOTES.
 
     cards: ids of the cards that would take it, first those that the system would choose first. limits: what the container asks for,
-    by resource; labels: what the pod carries besides.
+    by resource; labels: what the pod carries besides; scheduler: the one that it needs, "" for that of the cluster.
+    npu: what it gets are no GPUs, so programs for GPUs do not run there. parts: what it gets are parts of cards that are given out
+    by themselves; a process uses one of them.
     """
 
     why: str = ""
@@ -133,10 +136,22 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     cards: tuple[int, ...] = ()
     limits: Mapping[str, int] = {}
     labels: Mapping[str, str] = {}
+    scheduler: str = ""
+    npu: bool = False
+    parts: bool = False
 
 
 #: (what is asked for, a node) → the answer; None when the node has nothing that is asked for in this way.
 Rule = Callable[[Want, Spot], Answer | None]
+
+
+class ClaimRequest(Protocol):
+    """(what is asked for, slices of the node, keys of the cards that would take it, whether parts of them are meant) → what stands
+    under `exactly` in the request of a ResourceClaim; None where the slices have no such device."""
+
+    def __call__(
+        self, want: Want, slices: Sequence[ResourceSlice], cards: Collection[str], parts: bool
+    ) -> dict[str, Any] | None: ...
 
 
 class Way(NamedTuple):
@@ -144,7 +159,8 @@ class Way(NamedTuple):
     for translation.
 
     rule: what the system's scheduler does with such a request. counts_holds: whether the rule looks at the holders of each card;
-    in_parts: at the parts in which cards can be had.
+    in_parts: at the parts in which cards can be had. claim: makes the request of a pod's claim; None where a container requests
+    resources.
     """
 
     name: str
@@ -153,3 +169,4 @@ class Way(NamedTuple):
     place: Rule
     counts_holds: bool = False
     in_parts: bool = False
+    claim: ClaimRequest | None = None

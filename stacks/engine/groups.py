@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import msgspec
 
 from kube.objects import Node
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, WHOLE, Card
 from stacks.engine.describe import Described
 from stacks.engine.devices import Device
@@ -58,9 +58,9 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
             model=self.about.model,
             model_source=self.about.model_source,
             health=HEALTHY if device.health == HEALTH_UNKNOWN and all_given_out else device.health,
-            told=told.of_register(self.stack, device.health, device.record)
+            told=health_reports.of_register(self.stack, device.health, device.record)
             if device.record
-            else told.of_device(device.health, self.resource, all_given_out),
+            else health_reports.of_device(device.health, self.resource, all_given_out),
             memory_total_bytes=self.about.memory_bytes,
             memory_physical_bytes=self.about.memory_bytes,
             memory_source=self.about.memory_source,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from kube.objects import Pod, ResourceHealth
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import ALL_CARDS, DEVICE_STATUS, ERROR, ONLY_CARD, UNHEALTHY, Card, Context, Finding
 from stacks.engine.joining import JoinedCards
 from stacks.engine.registry import names
@@ -42,7 +42,7 @@ def judged(joined: JoinedCards, pods: list[Pod], context: Context) -> tuple[Join
 
 
 def _sick(card: Card, resource: str) -> Card:
-    said = told.of_device(UNHEALTHY, resource)
+    said = health_reports.of_device(UNHEALTHY, resource)
     return msgspec.structs.replace(card, health=UNHEALTHY, told=tuple(dict.fromkeys((*card.told, *said))))
 
 

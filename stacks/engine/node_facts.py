@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
-from kube.objects import Node
+from kube.objects import Node, NodeInfo
 from stacks.engine.describe import describe
 from stacks.engine.names import INSTANCE_TYPE, labels_of
 from stacks.engine.node_system import WINDOWS_BUILD, kubelet_of, os_of
-from stacks.engine.overrides import overrides
+from stacks.engine.overrides import overrides, policies_off
 from stacks.engine.registry import registry
 from stacks.engine.stack import Cuda
 
@@ -39,6 +39,9 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     model_source: str = ""
     zone: str = ""
     region: str = ""
+    boot_id: str = ""
+    machine_id: str = ""
+    policies_off: bool = False
 
 
 def node_facts(node: Node) -> NodeFacts:
@@ -66,7 +69,16 @@ def node_facts(node: Node) -> NodeFacts:
         model_source=about.model_source,
         zone=_first(labels, _ZONE),
         region=_first(labels, _REGION),
+        boot_id=(info.bootID if info else "") or "",
+        machine_id=_machine_id(info) if info else "",
+        policies_off=policies_off(node),
     )
+
+
+def _machine_id(info: NodeInfo) -> str:
+    """ "machineID/systemUUID": the first is of the operating system's disk, the second of the board; "" when neither is known."""
+    both = (info.machineID or "", info.systemUUID or "")
+    return "/".join(both) if any(both) else ""
 
 
 def cuda(node: Node) -> Cuda:

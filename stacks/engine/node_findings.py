@@ -117,7 +117,8 @@ def _see_pod(seen: Seen, pod: Pod, known: Names) -> None:
         return
     mine: set[str] = set()
     for _, _, container in containers(pod):
-        for name, value in asked(container):
+        # By name: what is stored of a pod may have them in another order than the cluster.
+        for name, value in sorted(asked(container)):
             if "/" not in name or not known.relevant(name):
                 continue
             seen.names.add(name)

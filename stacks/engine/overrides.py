@@ -1,6 +1,7 @@
 """What an administrator has written on a node because nothing else says it: annotations `gpudash.io/*`.
 
-`memory-unit` (GiB or MiB), `card-count`, `card-model`, `card-memory` (a quantity). They come first of all sources. A value
+`memory-unit` (GiB or MiB), `card-count`, `card-model`, `card-memory` (a quantity), `policies` (on or off). They come first of all
+sources. A value
 that cannot be read is a finding and is then ignored.
 """
 
@@ -18,12 +19,14 @@ UNIT = OVERRIDE_PREFIX + "memory-unit"
 COUNT = OVERRIDE_PREFIX + "card-count"
 MODEL = OVERRIDE_PREFIX + "card-model"
 MEMORY = OVERRIDE_PREFIX + "card-memory"
-ALL = (UNIT, COUNT, MODEL, MEMORY)
+POLICIES = OVERRIDE_PREFIX + "policies"
+ALL = (UNIT, COUNT, MODEL, MEMORY, POLICIES)
 
 #: A card's memory below this is a slip of the pen ("24" for "24Gi"), not a card.
 _LEAST_MEMORY = 64 * 2**20
 _MOST_MEMORY = 2**42
 _LONGEST_MODEL = 200
+_SWITCH = {"on": "on", "off": "off"}
 _UNITS = {"gib": "GiB", "mib": "MiB"}
 
 
@@ -50,6 +53,7 @@ def overrides(node: Node) -> Overrides:
         COUNT: _cards(annotations.get(COUNT, "")),
         MODEL: _model(annotations.get(MODEL, "")),
         MEMORY: _memory(annotations.get(MEMORY, "")),
+        POLICIES: _SWITCH.get(annotations.get(POLICIES, "").strip().lower()),
     }
     unit, model = values[UNIT], values[MODEL]
     cards, memory = values[COUNT], values[MEMORY]
@@ -62,11 +66,18 @@ def overrides(node: Node) -> Overrides:
     )
 
 
+def policies_off(node: Node) -> bool:
+    """Whether the node is left alone by policies. A value that cannot be read counts as "off": who writes one wants no runs."""
+    annotations = node.metadata.annotations or {}
+    return POLICIES in annotations and _SWITCH.get(annotations[POLICIES].strip().lower()) != "on"
+
+
 _EXPECTED = {
     UNIT: sentence('"GiB" or "MiB"'),
     COUNT: sentence("an integer from 0 to {max_cards}", max_cards=MAX_CARDS),
     MODEL: sentence("a name of at most {longest_model} characters", longest_model=_LONGEST_MODEL),
     MEMORY: sentence('the memory of one card as a quantity, such as "24Gi"'),
+    POLICIES: sentence('"on" or "off"; until then no policy starts runs on the node'),
 }
 
 

@@ -134,7 +134,7 @@ def _hosts(plan: Plan) -> Iterator[Difference]:
 def _unseen(stack_name: str, found: Found) -> Iterator[str]:
     if found.objects is None:
         yield sentence(
-            "Differences are unknown: the objects of the cluster were not read. Run `manage.py cluster prepare NAME --stack "
+            "Differences are unknown: the objects of the cluster were not read. Run `gpudash cluster prepare NAME --stack "
             "{stack} --diff`.",
             stack=stack_name,
         )

@@ -2,8 +2,8 @@
 
 A pod holds devices when it has a node and its phase is not Succeeded or Failed; a terminating pod still holds. Its
 effective request per resource is max(sum of app containers and sidecars, each ordinary init container and the sidecars
-before it). This module must not know any stack or resource name.
-Source: the effective-request rule of the Kubernetes scheduler (pod lifecycle, sidecar containers).
+before it). This module must not know any stack or resource name but the two that the scheduler itself counts: CPU and memory.
+Source: the effective-request rule of the Kubernetes scheduler (pod lifecycle, sidecar containers, pod-level resources, overhead).
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from kube.objects import Container, ExtendedClaim, Pod
-from kube.quantity import count
+from kube import listed
+from kube.objects import Container, ExtendedClaim, Pod, Resources
+from kube.quantity import count, millis, size
 from stacks.engine.base import COUNT_ONLY, Allocation
 
 _ENDED = frozenset(("Succeeded", "Failed"))
@@ -35,6 +36,13 @@ class Need(NamedTuple):
     quantity: int
     position: int
     init: bool = False
+
+
+class Host(NamedTuple):
+    """What a pod requests of its node's own: CPU in thousandths, memory in bytes."""
+
+    cpu_millis: int = 0
+    memory_bytes: int = 0
 
 
 def devices(value: str | int | None) -> int | None:
@@ -148,6 +156,31 @@ def _init_needs(init: list[Container], wanted: Callable[[str], bool], app: list[
         running[need.resource] = running.get(need.resource, 0) + need.quantity
     excess = ((need, peak - running.get(name, 0)) for name, (peak, need) in peaks.items())
     return sidecars + [need._replace(quantity=extra) for need, extra in excess if extra > 0]
+
+
+def host(spec: listed.PodSpec | None) -> Host:
+    """The effective request of CPU and memory. What is no quantity counts as 0: the scheduler has never let it in."""
+    if spec is None:
+        return Host()
+    return Host(_effective(spec, "cpu", millis), _effective(spec, "memory", size))
+
+
+def _effective(spec: listed.PodSpec, name: str, amount: Callable[[str | int | None], int | None]) -> int:
+    def of(resources: Resources | None) -> int:
+        if resources is None:
+            return 0
+        value = (resources.requests or {}).get(name, (resources.limits or {}).get(name))
+        return (amount(value) or 0) if value is not None else 0
+
+    running, most, sidecars = sum(of(one.resources) for one in spec.containers or ()), 0, 0
+    for one in spec.initContainers or ():
+        if one.restartPolicy == "Always":
+            sidecars += of(one.resources)
+        else:
+            most = max(most, of(one.resources) + sidecars)
+    # What is stated for the pod as a whole is in the place of what its containers state.
+    whole = of(spec.resources) or max(running + sidecars, most)
+    return min(whole + (amount((spec.overhead or {}).get(name)) or 0), 2**63 - 1)
 
 
 def allocation(

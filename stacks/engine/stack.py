@@ -182,8 +182,8 @@ class ConfigMaps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
-    """What the system's own command line tool prints, for scripts that read it: `manage.py inspect -o NAME`.
+class ToolOutput:
+    """What the system's own command line tool prints, for scripts that read it: `gpudash inspect -o NAME`.
 
     contains: what the mirrored JSON of its nodes and pods must contain. has: whether the tool lists a node of its own accord.
     text: (nodes, their pods, details?, context) → what is printed; cells end with tabs, their columns are aligned later.
@@ -210,6 +210,8 @@ class Stack(Recognised):
     divides: resources of other systems whose cards it gives out in parts, so that it is asked where one of them is seen.
     names_cards: UUIDs of cards of this node by the records of its pods, for those that know the cards by number only.
     in_bytes: those of its resources that are sizes, so no number of devices.
+    slots: resources, its own or those that it takes, that are offered more often than there are cards, and of which each one that a
+    container gets is of another card: no container gets more than there are cards.
     uncounted_resources: beginnings of resources whose cards nobody reads and that lie behind cards of this system: while a node
     offers one its sums are not known.
     settings: name of a setting (without GPUDASH_) → its default; `Context.settings` has the values.
@@ -236,6 +238,7 @@ class Stack(Recognised):
     divides: tuple[str, ...] = ()
     names_cards: Callable[[Node, list[Pod]], tuple[str, ...]] | None = None
     in_bytes: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
     uncounted_resources: tuple[str, ...] = ()
     kept: Kept = field(default_factory=Kept)
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -247,7 +250,7 @@ class Stack(Recognised):
     refusals: tuple[Refusal, ...] = ()
     memory_of: Callable[[str, str, Context], int | None] = no_memory
     ways: tuple[Way, ...] = ()
-    report: Report | None = None
+    report: ToolOutput | None = None
     setup: Setup | None = None
 
     def understands(self, resource: str, context: Context) -> bool:

@@ -20,6 +20,7 @@ from kube.objects import (
     PodStatus,
     Quantities,
     Resources,
+    Terminated,
 )
 from stacks.engine.base import Context
 from stacks.engine.components import FURTHER_KEYS, LABEL_KEYS, component_of
@@ -215,13 +216,19 @@ def _condition(condition: Condition) -> Condition:
 
 
 def _container_status(status: ContainerStatus, part: bool) -> ContainerStatus:
-    """Of user pods the ready flag, the current state and the devices; of components also restarts and the last end."""
+    """Of user pods the ready flag, the current state, the last failure and the devices; of components also restarts."""
     if not part:
-        status.restartCount = status.imageID = status.lastState = None
+        status.restartCount = status.imageID = None
+        last = status.lastState.terminated if status.lastState is not None else None
+        status.lastState = _failure(last) if last is not None and last.exitCode else None
     for state in (status.state, status.lastState):
         if state is not None:
             _shorten(state, part)
     return status
+
+
+def _failure(last: Terminated) -> ContainerState:
+    return ContainerState(terminated=Terminated(last.exitCode, _cut(last.reason), None, _cut(last.finishedAt)))
 
 
 def _shorten(state: ContainerState, part: bool) -> None:

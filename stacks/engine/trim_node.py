@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kube.objects import Condition, Metadata, Node, NodeStatus, Quantities
+from kube.objects import Condition, Metadata, Node, NodeMetadata, NodeStatus, Quantities
 from stacks.engine.registry import registry
 from stacks.engine.trim import kept
 
@@ -34,10 +34,10 @@ def trim_node(node: Node, speaks: Callable[[str], bool] = _none) -> Node:
     )
 
 
-def _metadata(metadata: Metadata) -> Metadata:
+def _metadata(metadata: Metadata) -> NodeMetadata:
     labels, annotations, never = metadata.labels, metadata.annotations, registry.node_annotations_dropped
     mine = kept(annotations, registry.node_annotations) if annotations else None
-    return Metadata(
+    return NodeMetadata(
         name=metadata.name,
         uid=metadata.uid,
         resourceVersion=metadata.resourceVersion,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kube.objects import Node, Pod
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import (
     ERROR,
     HEALTH_UNKNOWN,
@@ -192,7 +192,7 @@ def _cards(offers: _Offers, unit: Unit, about: Described, out: LeftOut, record: 
             shares=None if offers.by_memory else 1,
             units=units,
             health=UNHEALTHY if index in out.cards else HEALTH_UNKNOWN,
-            told=told.of_register(NAME, UNHEALTHY, record) if index in out.cards else (),
+            told=health_reports.of_register(NAME, UNHEALTHY, record) if index in out.cards else (),
         )
         for index in range(total)
     ]

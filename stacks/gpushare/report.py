@@ -226,4 +226,4 @@ def _text(nodes: list[Node], pods: list[Pod], with_details: bool, context: Conte
     return (details if with_details else summary)(nodes, pods, declared.names(context))
 
 
-REPORT = stack.Report(contains=_contains, has=_has, text=_text)
+REPORT = stack.ToolOutput(contains=_contains, has=_has, text=_text)

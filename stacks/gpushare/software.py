@@ -142,7 +142,7 @@ def in_cluster(software: Software) -> dict[str, Statement]:
     if extender is not None:
         found[EXTENDER] = _extender(extender)
     else:
-        found[EXTENDER] = not_found(software, EXTENDER, remedy="manage.py cluster prepare NAME --stack gpushare")
+        found[EXTENDER] = not_found(software, EXTENDER, remedy="gpudash cluster prepare NAME --stack gpushare")
     found[SERVICE] = _service(software)
     found[CONFIG] = _config(software)
     missing = unselected(PLUGIN, software) if plugin else not_found(software, PLUGIN, "daemonsets")
@@ -165,7 +165,7 @@ def _extender(made: Statement) -> Statement:
 def _service(software: Software) -> Statement:
     found = [one for one in software.services if one.metadata.name == SCHD_EXTENDER]
     if not found:
-        return not_found(software, SERVICE, "services", "manage.py cluster prepare NAME --stack gpushare")
+        return not_found(software, SERVICE, "services", "gpudash cluster prepare NAME --stack gpushare")
     spec, name = found[0].spec, f"Service {found[0].metadata.namespace}/{found[0].metadata.name}"
     ports = (spec.ports if spec else None) or ()
     numbers_of = [one.nodePort for one in ports if one.nodePort]

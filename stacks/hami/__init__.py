@@ -12,7 +12,7 @@ import math
 import msgspec
 
 from kube.objects import Node, Pod
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import INFO, WARNING, Card, Context, Finding, StackReport
 from stacks.engine.describe import Described, describe
 from stacks.engine.labels import MIB, number
@@ -217,7 +217,7 @@ def _card(card: Registered, about: Described, vendor: Vendor, scaling: float | N
         model=card.type.removeprefix("NVIDIA-") or about.model,
         model_source=source if card.type else about.model_source,
         health=vendor.health_of(card),
-        told=told.of_register(NAME, vendor.health_of(card), f"annotation {vendor.register}"),
+        told=health_reports.of_register(NAME, vendor.health_of(card), f"annotation {vendor.register}"),
         memory_total_bytes=memory,
         memory_physical_bytes=about.memory_bytes if about.memory_bytes is not None else own,
         memory_source=source if memory is not None else "",
@@ -250,6 +250,7 @@ STACK = Stack(
     read=read,
     marks=marks,
     takes=(GPU, *TAKEN),
+    slots=(GPU, *TAKEN, "hygon.com/dcunum", "kunlunxin.com/vxpu"),
     resource_prefixes=PREFIXES,
     counts_here=counts_here,
     node_labels=NodeLabels(names=("gpu",)),

@@ -96,7 +96,7 @@ def in_cluster(software: Software) -> dict[str, Statement]:
     if scheduler is not None:
         found[SCHEDULER] = _with_scheduler_of(scheduler, software)
     else:
-        found[SCHEDULER] = not_found(software, SCHEDULER, remedy="manage.py cluster prepare NAME --stack hami")
+        found[SCHEDULER] = not_found(software, SCHEDULER, remedy="gpudash cluster prepare NAME --stack hami")
     if plugin:
         missing = unselected(PLUGIN, software)
         if missing is not None:

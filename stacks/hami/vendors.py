@@ -27,6 +27,7 @@ class Vendor(NamedTuple):
     what else is asked for with them. checked: whether the plugin looks before it calls a card healthy; some call all of them so.
     placeholder: MiB that it writes where it does not know a card's memory. cores: whether cores of record and register are a
     number of them, no percent.
+    npu: they are no GPUs.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Vendor(NamedTuple):
     checked: bool = True
     placeholder: int = 0
     cores: bool = False
+    npu: bool = False
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ def _vendor(register: str, word: str) -> Vendor | None:
         return fixed._replace(register=register)
     if _ASCEND.fullmatch(word):
         name = f"huawei.com/{word}"
-        return Vendor("ascend", register, _record(word), name, f"{name}-memory", further=(f"{name}-core",))
+        return Vendor("ascend", register, _record(word), name, f"{name}-memory", further=(f"{name}-core",), npu=True)
     if _ILUVATAR.fullmatch(word):
         name = f"iluvatar.ai/{word}"
         further = (f"{name}.vCore",)
@@ -112,7 +114,7 @@ _FIXED = {
         further=("hygon.com/dcucores",),
         checked=False,
     ),
-    "xpu": Vendor("kunlun", "", _record("xpu"), "kunlunxin.com/vxpu", "kunlunxin.com/vxpu-memory"),
+    "xpu": Vendor("kunlun", "", _record("xpu"), "kunlunxin.com/vxpu", "kunlunxin.com/vxpu-memory", npu=True),
     "biren": Vendor("biren", "", _record("Biren"), "birentech.com/gpu", checked=False, placeholder=65024),
     "va": Vendor("vastai", "", _record("Vastai"), "vastaitech.com/va"),
     "amd": Vendor(

@@ -53,7 +53,8 @@ def _rule(counted_as: Callable[[Node], str]) -> Rule:
     def place(want: Want, spot: Spot) -> Answer | None:
         if not spot.cards:
             return Answer(why=fitting.CARDS_UNKNOWN)
-        return best(_placed(want, spot, part) for part in _parts(spot, counted_as(spot.node)))
+        parts = _parts(spot, counted_as(spot.node))
+        return best(msgspec.structs.replace(_placed(want, spot, part), npu=part.vendor.npu) for part in parts)
 
     return place
 

@@ -12,7 +12,7 @@ import msgspec
 
 from kube.objects import Node, Pod
 from kube.quantity import size
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import (
     HEALTH_UNKNOWN,
     HEALTHY,
@@ -231,7 +231,7 @@ def _cards(node: Node, here: _Node, named: dict[str, Device], context: Context) 
             model=about.model or model,
             model_source=about.model_source or (f"label {_MODEL} of its {SOURCE}" if model else ""),
             health=item.health if here.reported else HEALTH_UNKNOWN,
-            told=told.of_register(NAME, item.health, SOURCE) if here.reported else (),
+            told=health_reports.of_register(NAME, item.health, SOURCE) if here.reported else (),
             memory_total_bytes=here.memory(item.key),
             memory_physical_bytes=here.memory(item.key) if here.reported else about.memory_bytes,
             memory_source=_memory_source(here, item.key),
@@ -298,18 +298,12 @@ def _container(pod: Pod) -> str:
 
 def _quantity(pod: Pod, names: tuple[str, ...]) -> int | None:
     """The sum of what containers ask for of the first of these resources; None when of none."""
-    for wanted in names:
-        read_ = size if wanted == _BYTES else devices
-        found = [
-            number
-            for _, init, one in containers(pod)
-            if not init
-            for name, value in asked(one)
-            if name == wanted and (number := read_(value))
-        ]
-        if found:
-            return sum(found)
-    return None
+    sums: dict[str, int] = {}
+    for _, init, one in containers(pod):
+        for name, value in asked(one) if not init else ():
+            if name in names:
+                sums[name] = sums.get(name, 0) + ((size(value) if name == _BYTES else devices(value)) or 0)
+    return next((sums[name] for name in names if sums.get(name)), None)
 
 
 STACK = Stack(

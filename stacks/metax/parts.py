@@ -13,7 +13,7 @@ import msgspec
 
 from kube.objects import Container, Node, Pod
 from kube.quantity import size
-from stacks.engine import base, told
+from stacks.engine import base, health_reports
 from stacks.engine.base import ANNOTATION, HEALTHY, UNHEALTHY, WARNING, Allocation, Card, Finding, StackReport
 from stacks.engine.describe import Described
 from stacks.engine.labels import GIB, MIB
@@ -112,7 +112,9 @@ def _card(uuid: str, index: int, item: Mapping[str, object], about: Described) -
         model=about.model,
         model_source=about.model_source,
         health=HEALTHY if item.get("healthy") is True else UNHEALTHY,
-        told=told.of_register(NAME, HEALTHY if item.get("healthy") is True else UNHEALTHY, f"annotation {REGISTER}"),
+        told=health_reports.of_register(
+            NAME, HEALTHY if item.get("healthy") is True else UNHEALTHY, f"annotation {REGISTER}"
+        ),
         memory_total_bytes=memory * MIB if memory else None,
         memory_physical_bytes=about.memory_bytes,
         memory_source=f"annotation {REGISTER}" if memory else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from stacks.engine import told as health_reports
+from stacks.engine import health_reports
 from stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, SHARES, WHOLE, Card
 from stacks.engine.devices import Device, Held, with_ordinals, worse
 from stacks.nvidia.group import Group, without_memory

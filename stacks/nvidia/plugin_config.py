@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from kube.config_maps import ConfigMap
+from kube.decoders import decoder
 from kube.objects import DaemonSet, Node, Pod
 from kube.quantity import count
 from stacks.engine.base import Context, Finding, Selection
@@ -128,7 +129,7 @@ def _as_labels(shared: Shared) -> dict[str, str]:
 @lru_cache(maxsize=64)
 def _decoded(text: str) -> Shared | None:
     try:
-        return msgspec.json.decode(text, type=Shared) if not too_long(text) else None
+        return decoder(Shared).decode(text) if not too_long(text) else None
     except msgspec.MsgspecError:
         return None
 

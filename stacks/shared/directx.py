@@ -12,7 +12,7 @@ import re
 import msgspec
 
 from kube.objects import Node, Pod
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import DEVICE_STATUS, SHARES, WARNING, Allocation, Card, Finding, StackReport
 from stacks.engine.describe import Described, describe
 from stacks.engine.devices import Device, Held, Reader, held, where, with_ordinals, worse
@@ -168,7 +168,7 @@ def _card(stack: str, pool: _Pool, device: Device, index: int | None, about: Des
         model=about.model,
         model_source=about.model_source,
         health=device.health,
-        told=told.of_device(device.health, pool.resource),
+        told=health_reports.of_device(device.health, pool.resource),
         # Where there are several, a container may use any of them: nobody gives out the memory of one.
         memory_total_bytes=about.memory_bytes if only else None,
         memory_physical_bytes=about.memory_bytes,

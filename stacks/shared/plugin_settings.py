@@ -18,7 +18,7 @@ UNREAD = "plugin-settings-unread"
 #: It was changed when the plugin ran already, which goes by what it said before; it cannot be read.
 LATE, BAD = "late", "bad"
 _WHY = {
-    "": sentence("It does not exist, or gpudash is not allowed to read it. Run `manage.py cluster check NAME`."),
+    "": sentence("It does not exist, or gpudash is not allowed to read it. Run `gpudash cluster check NAME`."),
     LATE: sentence(
         "It changed after the plugin started on this node. Restart the plugin pod to apply the current setting."
     ),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
+import msgspec
+
 from kube.objects import Node
 from stacks.engine import fitting
 from stacks.engine.base import MEMORY, PARTS, SHARES, WHOLE, Context
@@ -37,15 +39,22 @@ def _wanted(resources: Named, context: Context) -> Callable[[str], bool]:
     return (lambda name: resources(name, context)) if callable(resources) else frozenset(resources).__contains__
 
 
-def whole_cards(label: str, name: str, resources: Named, rule: str = WHOLE_CARDS, profiles: bool = False) -> Way:
-    """Whole cards that a device plugin gives out by count. profiles: parts that are given out in the same way are meant too."""
+def whole_cards(
+    label: str, name: str, resources: Named, rule: str = WHOLE_CARDS, *, profiles: bool = False, npus: Named = ()
+) -> Way:
+    """Whole cards that a device plugin gives out by count. profiles: parts that are given out in the same way are meant too.
+
+    npus: resources among them that are no GPUs.
+    """
 
     def place(want: Want, spot: Spot) -> Answer | None:
         cards = [card for card in spot.cards if card.mode == WHOLE and (profiles or not card.profile)]
         names = offered(spot.node, _wanted(resources, spot.context))
         if not cards and not (names and not spot.cards_known):
             return None
-        return best(counted(want, spot, cards, name) for name in names) or Answer(why=fitting.NOT_OFFERED)
+        npu = _wanted(npus, spot.context)
+        answers = (msgspec.structs.replace(counted(want, spot, cards, name), npu=npu(name)) for name in names)
+        return best(answers) or Answer(why=fitting.NOT_OFFERED)
 
     return Way(name, label, rule, place)
 
@@ -75,8 +84,8 @@ def counted(want: Want, spot: Spot, cards: list[Piece], resource: str) -> Answer
         lost = (there.capacity or 0) - there.allocatable
         enough = min(left + max(lost, 0), len(given)) >= want.cards
         return Answer(why=fitting.UNHEALTHY_CARDS if enough else fitting.TOO_FEW_FREE)
-    if any(card not in large for card in given):
-        return Answer(why=_of_mixed(want, given, large))
+    if small := _small(given, large):
+        return Answer(why=_of_mixed(want, given, small))
     known = not any(card.doubtful for card in given)
     notes = [] if known else [fitting.CARD_NOT_KNOWN]
     notes += [fitting.MAY_BE_UNHEALTHY] if len(sound) < len(given) and left > len(sound) else []
@@ -84,12 +93,19 @@ def counted(want: Want, spot: Spot, cards: list[Piece], resource: str) -> Answer
         cards=tuple(card.id for card in _ordered(sound)) if known else (),
         limits={resource: want.cards},
         notes=tuple(notes),
+        parts=all(card.profile for card in given),
     )
 
 
-def _of_mixed(want: Want, given: list[Piece], large: list[Piece]) -> str:
-    unknown = any(card.total is None for card in given if card not in large)
-    if sum(1 for card in given if card in large) < want.cards:
+def _small(cards: list[Piece], large: list[Piece]) -> list[Piece]:
+    """Those that are not among the large ones."""
+    known = {card.id for card in large}  # by what is one number: to compare whole cards costs more than all else here
+    return [card for card in cards if card.id not in known]
+
+
+def _of_mixed(want: Want, given: list[Piece], small: list[Piece]) -> str:
+    unknown = any(card.total is None for card in small)
+    if len(given) - len(small) < want.cards:
         return fitting.MEMORY_UNKNOWN if unknown else fitting.TOO_FEW_FREE
     return fitting.MEMORY_UNKNOWN if unknown else fitting.MIXED_CARDS
 
@@ -168,16 +184,16 @@ def blocks(want: Want, spot: Spot, need: Callable[[Piece], int | None], barred: 
     """
     cards = [card for card in spot.cards if card.mode == MEMORY]
     asked = [(card, need(card)) for card in cards]
-    large = [card for card, size in asked if size is not None and card.total is not None and card.total >= size]
+    fit = [(card, size) for card, size in asked if size is not None and card.total is not None and card.total >= size]
+    large = [card for card, _ in fit]
     if why := _too_small(want, cards, large):
         return Answer(why=why)
     if any(one.mode in (WHOLE, SHARES) or not one.metered for one in spot.open):
         return Answer(why=fitting.OCCUPANCY_UNKNOWN)
     # What is held on a card that is not known may lie on this very one.
     open_ = sum(one.memory for one in spot.open)
-    roomy = [(card, card.free) for card, size in asked if card in large and _room(card) >= (size or 0)]
-    sizes = dict(asked)
-    certain = [card for card, free in roomy if (free or 0) - open_ >= (sizes[card] or 0)]
+    roomy = [(card, size) for card, size in fit if _room(card) >= size]
+    certain = [card for card, size in roomy if (card.free or 0) - open_ >= size]
     sound = [card for card in certain if card.healthy]
     taking = [card for card in sound if not barred(card)]
     if len(taking) >= want.cards:

@@ -28,6 +28,7 @@ STACK = Stack(
     resources=(*vgpu.RESOURCES, *old.RESOURCES),
     read=read,
     marks=marks,
+    slots=(vgpu.NUMBER,),
     components=Components(
         by_label={"name": {PLUGIN: PLUGIN}, "app": {"volcano-scheduler": "volcano-scheduler"}},
         device_plugins=(PLUGIN,),

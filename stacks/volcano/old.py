@@ -7,7 +7,7 @@ Source: volcano-sh/volcano (pkg/scheduler/api/devices), volcano-sh/devices.
 from __future__ import annotations
 
 from kube.objects import Node, Pod
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import HEALTH_UNKNOWN, MEMORY, UNHEALTHY, Allocation, Card, Finding, StackReport
 from stacks.engine.describe import describe
 from stacks.engine.labels import MIB
@@ -45,7 +45,7 @@ def read(node: Node, pods: list[Pod]) -> StackReport | None:
             model=about.model,
             model_source=about.model_source,
             health=UNHEALTHY if index in sick else HEALTH_UNKNOWN,
-            told=told.of_register(NAME, UNHEALTHY if index in sick else HEALTH_UNKNOWN, f"annotation {SICK}"),
+            told=health_reports.of_register(NAME, UNHEALTHY if index in sick else HEALTH_UNKNOWN, f"annotation {SICK}"),
             memory_total_bytes=each * MIB if each is not None else None,
             memory_physical_bytes=about.memory_bytes,
             memory_source=f"{MEMORY_MIB} ÷ {NUMBER}" if each is not None else "",

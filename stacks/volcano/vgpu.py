@@ -6,7 +6,7 @@ The record has a place for each container that asks, init containers have none. 
 from __future__ import annotations
 
 from kube.objects import Container, Node, Pod
-from stacks.engine import told
+from stacks.engine import health_reports
 from stacks.engine.base import HEALTHY, MEMORY, UNHEALTHY, WARNING, Allocation, Card, Context, Finding, StackReport
 from stacks.engine.describe import describe
 from stacks.engine.labels import MIB
@@ -82,7 +82,7 @@ def _card(card: Registered, size: int | None, physical: int | None, source: str)
         model=card.type.removeprefix("NVIDIA-") or None,
         model_source=f"annotation {REGISTER}" if card.type else "",
         health=HEALTHY if card.healthy else UNHEALTHY,
-        told=told.of_register(NAME, HEALTHY if card.healthy else UNHEALTHY, f"annotation {REGISTER}"),
+        told=health_reports.of_register(NAME, HEALTHY if card.healthy else UNHEALTHY, f"annotation {REGISTER}"),
         memory_total_bytes=_bytes(card.units, size),
         memory_physical_bytes=physical,
         memory_source=f"annotation {REGISTER}, unit by the {source}" if size is not None else "",

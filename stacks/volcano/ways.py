@@ -19,6 +19,7 @@ from wording.said import gettext_noop
 
 #: Cards that are cut into MIG instances.
 _CUT = re.compile(r",\s*mig\s*(?=:|$)")
+_SCHEDULER = "volcano"
 _RULE = gettext_noop(
     "Each virtual GPU is on a different card with the requested memory. A card fits if it is healthy, has a free "
     "slot, enough memory, and free cores. Pods must use Volcano as their scheduler."
@@ -47,7 +48,7 @@ def _place(want: Want, spot: Spot) -> Answer | None:
     if answer.why:
         return answer
     memory = {MEMORY_UNITS: -(-want.memory // size)} if want.memory is not None else {}
-    return msgspec.structs.replace(answer, limits={NUMBER: want.cards, **memory})
+    return msgspec.structs.replace(answer, limits={NUMBER: want.cards, **memory}, scheduler=_SCHEDULER)
 
 
 WAYS = (Way(NAME, gettext_noop("Volcano, virtual GPUs"), _RULE, _place, counts_holds=True),)

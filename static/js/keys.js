@@ -1,4 +1,5 @@
-// Keyboard: "/" to the search, "g" and a letter to a page, "j" and "k" through rows, "?" for all keys, arrows through the map of cards.
+// Keyboard: "/" and ⌘K to search (palette.js), "g" and a letter to a page, "j" and "k" through rows, "?" for all keys, arrows through
+// the cards of the overview and of the heat map.
 "use strict";
 
 (() => {
@@ -14,17 +15,13 @@
     }
     if (typing(target) || document.querySelector("dialog[open]")) return;
     if (event.key === "/") {
-      const search = document.getElementById("search");
-      if (search) {
-        event.preventDefault();
-        search.focus();
-        search.select();
-      }
+      event.preventDefault();
+      document.dispatchEvent(new Event("gpudash:find"));
     } else if (event.key === "g") {
       leader = Date.now();
     } else if (Date.now() - leader < 1500 && /^[a-z]$/.test(event.key)) {
       leader = 0;
-      document.querySelector(`.bar nav a[data-go="${event.key}"]`)?.click();
+      document.querySelector(`.side nav a[data-go="${event.key}"]`)?.click();
     } else if (event.key === "j" || event.key === "k") {
       row(event, target, event.key === "j" ? 1 : -1);
     } else if (event.key === "?") {
@@ -48,7 +45,8 @@
   }
 
   // The map is one stop for Tab; inside it the arrows walk from tile to tile.
-  const tilesOf = () => [...document.querySelectorAll(".map .tile")];
+  const TILE = ".map .tile, .heatnodes a";
+  const tilesOf = () => [...document.querySelectorAll(TILE)];
 
   function rove(current) {
     const tiles = tilesOf();
@@ -73,7 +71,7 @@
   }
 
   function walk(event, target) {
-    const tile = target?.closest(".map .tile");
+    const tile = target?.closest(TILE);
     if (!tile) return;
     const tiles = tilesOf();
     const at = tiles.indexOf(tile);
@@ -95,7 +93,7 @@
   }
 
   document.addEventListener("focusin", (event) => {
-    if (event.target.matches(".map .tile")) rove(event.target);
+    if (event.target.matches(TILE)) rove(event.target);
   });
   document.addEventListener("gpudash:swapped", () => rove(document.activeElement));
   rove(null);

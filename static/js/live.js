@@ -27,13 +27,17 @@
   let touchedAt = Date.now();
   let timer = 0;
   let lastSaid = 0;
+  // What of lists waits to be shown, in words.
+  let news = "";
   let answeredAt = Date.now();
   let known = null;
   let state = "live";
+  // Nothing more can be asked.
+  let over = false;
 
   function show() {
     const offline = !navigator.onLine;
-    if (lost) lost.hidden = offline || failures < 2;
+    if (lost) lost.hidden = over || offline || failures < 2;
     if (!line) return;
     state = offline ? "offline" : failures > 1 ? "lost" : paused ? "paused" : "live";
     showSync();
@@ -96,13 +100,19 @@
     lastSaid = Date.now();
     said.textContent = "";
     requestAnimationFrame(() => {
-      said.textContent = said.dataset.updated;
+      said.textContent = news || said.dataset.updated;
     });
   }
 
-  function draw() {
+  // all: lists in the order in which they are now, with what is new of them.
+  function draw(all = false) {
     const place = remember();
-    waiting = window.livePart.morph(live, text, held());
+    let told = { added: 0, left: 0, moved: false };
+    const keep = (shown, content) => {
+      told = window.steady.keep(shown, content);
+    };
+    waiting = window.livePart.morph(live, text, held(), all ? null : keep);
+    news = window.steady.say(told);
     document.dispatchEvent(new Event("gpudash:fresh"));
     restore(place);
     document.dispatchEvent(new Event("gpudash:swapped"));
@@ -120,10 +130,20 @@
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
+    // Signed out in another tab: the answer leads to the sign-in page. Another language: the whole page is drawn in it.
+    if (answer.type === "opaqueredirect" || answer.status === 401) signedOut();
+    const language = answer.headers.get("Content-Language");
+    if (language && language !== document.documentElement.lang) location.reload();
     const fingerprint = answer.headers.get("X-Fingerprint");
     if (!fingerprint) throw new Error(`${answer.status}`);
     const told = JSON.parse(answer.headers.get("HX-Trigger") || "{}");
     return { fingerprint, told, next: answer.status === 204 ? null : await answer.text() };
+  }
+
+  function signedOut() {
+    document.getElementById("signed-out").hidden = false;
+    if (lost) lost.hidden = true;
+    over = true;
   }
 
   function take({ fingerprint, told, next }) {
@@ -200,7 +220,7 @@
 
   function tick() {
     clearTimeout(timer);
-    if (document.hidden || paused || !navigator.onLine) return;
+    if (document.hidden || paused || over || !navigator.onLine) return;
     ask();
   }
 
@@ -213,6 +233,20 @@
   }
 
   live.addEventListener("refresh", ask);
+  // A row that opens is another state of this page: asked for like any other, so that all else stays where it is.
+  live.addEventListener("click", (event) => {
+    const link = event.target.closest("a.toggle");
+    if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    live.dataset.here = link.getAttribute("href");
+    history.replaceState(null, "", link.href);
+    ask();
+  });
+  document.getElementById("news")?.addEventListener("click", (event) => {
+    if (!event.target.closest("button") || text === null) return;
+    draw(true);
+    live.querySelector("tr[data-key] a[href]")?.focus();
+  });
   line?.querySelector("button").addEventListener("click", () => {
     paused = !paused;
     sessionStorage.setItem("paused", paused ? "1" : "0");

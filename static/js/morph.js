@@ -20,7 +20,7 @@
     }
   }
 
-  // What was typed or ticked, and ages, which the browser writes (ages.js).
+  // What was typed or ticked, and ages, which the browser writes (times.js).
   function keep(shown, next) {
     if (shown.matches("input, select, textarea")) {
       if (shown.defaultValue === next.defaultValue || shown.matches("select")) next.value = shown.value;
@@ -30,8 +30,8 @@
     }
   }
 
-  // True where something had to wait. held: elements that stay as they are.
-  function morph(live, html, held) {
+  // True where something had to wait. held: elements that stay as they are. steady: what keeps the order of lists (tables.js).
+  function morph(live, html, held, steady) {
     let waiting = held.includes(live);
     if (waiting) return true;
     const waits = (found) => {
@@ -40,6 +40,7 @@
     };
     const template = document.createElement("template");
     template.innerHTML = html;
+    steady?.(live, template.content);
     name(live);
     name(template.content);
     window.Idiomorph.morph(live, [...template.content.childNodes], {

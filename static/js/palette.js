@@ -1,4 +1,5 @@
-// The palette: a dialog with one field; what it finds comes from the server as links. Arrows walk, Enter follows, Escape closes.
+// Search: a dialog with one field. The server answers with links and buttons. Arrows walk, Enter acts on the first answer to the
+// text that stands there, Escape closes.
 "use strict";
 
 (() => {
@@ -9,21 +10,37 @@
   const [text, found] = [document.getElementById("palette-text"), document.getElementById("palette-found")];
   const part = { headers: { "HX-Request": "true" } };
   let timer = 0;
-  let asked = 0;
+  // The text whose answer stands there, and the one that was asked for last with its answer to come.
+  let shown = null;
+  let asked = { value: null, done: Promise.resolve() };
 
-  async function ask() {
-    asked += 1;
-    const mine = asked;
-    const answer = await fetch(`${dialog.dataset.url}?q=${encodeURIComponent(text.value)}`, part).catch(() => null);
-    // A slower answer to an earlier text, or the sign-in page, is not shown.
-    if (mine !== asked || !answer?.ok || answer.redirected) return;
-    found.innerHTML = await answer.text();
+  function ask() {
+    clearTimeout(timer);
+    if (asked.value === text.value) return asked.done;
+    const mine = { value: text.value };
+    mine.done = (async () => {
+      const here = encodeURIComponent(location.pathname + location.search);
+      const url = `${dialog.dataset.url}?q=${encodeURIComponent(mine.value)}&here=${here}`;
+      const answer = await fetch(url, part).catch(() => null);
+      const good = answer?.ok && !answer.redirected;
+      const body = good ? await answer.text() : "";
+      // A slower answer to an earlier text is not shown.
+      if (mine !== asked) return;
+      if (good) {
+        found.innerHTML = body;
+        shown = mine.value;
+      } else if (answer && [401, 403].includes(answer.status)) location.reload();
+      else asked = { value: null, done: Promise.resolve() };
+    })();
+    asked = mine;
+    return mine.done;
   }
 
   function open() {
     if (dialog.open) return;
     keys?.close();
     text.value = "";
+    asked = { value: null, done: Promise.resolve() };
     dialog.showModal();
     text.focus();
     ask();
@@ -40,11 +57,22 @@
     else location.assign(keys.dataset.url);
   }
 
-  // From the field into the links and back; the field comes before the first and after the last.
+  const stops = () => found.querySelectorAll("a, button");
+
+  // From the field into the answers and back; the field comes before the first and after the last.
   function walk(step) {
-    const stops = [text, ...found.querySelectorAll("a")];
-    const at = stops.indexOf(document.activeElement);
-    stops.at((at + step) % stops.length).focus();
+    const all = [text, ...stops()];
+    const at = all.indexOf(document.activeElement);
+    all.at((at + step) % all.length).focus();
+  }
+
+  async function act() {
+    while (dialog.open && shown !== text.value) {
+      const value = text.value;
+      await ask();
+      if (shown !== value && text.value === value) return; // no answer came
+    }
+    if (dialog.open) stops()[0]?.click();
   }
 
   dialog.addEventListener("keydown", (event) => {
@@ -53,7 +81,7 @@
       walk(event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key === "Enter" && event.target === text) {
       event.preventDefault();
-      found.querySelector("a")?.click();
+      act();
     }
   });
   text.addEventListener("input", () => {
@@ -68,6 +96,7 @@
     const opener = event.target.closest?.("[data-opens]");
     if (!opener || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    opener.closest("[popover]")?.hidePopover();
     if (opener.dataset.opens === "keys") openKeys();
     else open();
   });
@@ -78,5 +107,6 @@
       else open();
     }
   });
+  document.addEventListener("gpudash:find", open);
   document.addEventListener("gpudash:keys", openKeys);
 })();

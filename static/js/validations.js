@@ -1,4 +1,4 @@
-// Validations: a log that grows while it is read, and ticked nodes that stay ticked. Pages work without it.
+// Validations: a log that grows while it is read, and ticked rows that stay ticked. Pages work without it.
 "use strict";
 
 (() => {
@@ -56,7 +56,7 @@
     (panel && location.hash.startsWith("#L") && document.querySelector(`${location.hash}`));
   if (marked) marked.scrollIntoView({ block: "center" });
 
-  // Ticked nodes: kept over the refresh of the table, counted beside the button.
+  // Ticked rows: kept over the refresh of the table, counted beside the buttons. A button may want exactly so many.
   const ticked = new Set();
   const bar = () => document.querySelector("[data-select-bar]");
   function count() {
@@ -64,7 +64,8 @@
     if (!place) return;
     const output = place.querySelector("output");
     output.textContent = (output.dataset.words || "{}").replace("{}", ticked.size);
-    place.querySelector("button").disabled = ticked.size === 0;
+    for (const button of place.querySelectorAll("button"))
+      button.disabled = button.dataset.picks ? ticked.size !== Number(button.dataset.picks) : ticked.size === 0;
   }
   document.addEventListener("change", (event) => {
     const box = event.target;

@@ -1,4 +1,4 @@
-"""What docs/access-table.md says of REST is what everybody gets, for reading and for writing."""
+"""What docs/reference/access-table.md says of REST is what everybody gets, for reading and for writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py token`, `manage.py user`, and the groups that migrate sets up."""
+"""`gpudash token`, `gpudash user`, and the groups that migrate sets up."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_token_create_without_a_role_makes_a_viewers() -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("nobody",), "manage.py user create"),
+        (("nobody",), "gpudash user create"),
         (("vera", "--role", "admin"), "has the role viewer"),
         (("plain",), "has the role none"),
         (("vera", "--expires", "0"), "--expires"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -86,14 +87,18 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/namespaces/chargeback": ("/api/v1/namespaces/chargeback?cluster=prod", PROGRAM),
     "api/v1/idle": ("/api/v1/idle", PROGRAM),
     "api/v1/fit": ("/api/v1/fit?cards=2", PROGRAM),
+    "api/v1/waste": ("/api/v1/waste?by=owner", PROGRAM),
+    "api/v1/forecast": ("/api/v1/forecast?cards=2", PROGRAM),
     "api/v1/clusters/<str:name>/history": ("/api/v1/clusters/prod/history", PROGRAM),
     "api/v1/nodes/<str:cluster>/<str:name>/history": ("/api/v1/nodes/prod/gpu-1/history", PROGRAM),
     "api/v1/cards/<int:card_id>/history": ("/api/v1/cards/1/history", PROGRAM),
     "api/v1/idle/sums": ("/api/v1/idle/sums", PROGRAM),
     "api/v1/pods": ("/api/v1/pods", PROGRAM),
+    "api/v1/pods/<int:pod_id>": ("/api/v1/pods/1", PROGRAM),
     "api/v1/findings": ("/api/v1/findings", PROGRAM),
     "api/v1/components": ("/api/v1/components", PROGRAM),
     "api/v1/component-changes": ("/api/v1/component-changes", PROGRAM),
+    "api/v1/node-changes": ("/api/v1/node-changes", PROGRAM),
     "api/v1/components/<int:component_id>": ("/api/v1/components/1", PROGRAM),
     "api/v1/suites": ("/api/v1/suites", PROGRAM),
     "api/v1/suites/<str:suite_id>": ("/api/v1/suites/cuda-vectoradd", PROGRAM),
@@ -108,7 +113,53 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/campaigns": ("/api/v1/campaigns", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>": ("/api/v1/campaigns/x", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>/report": ("/api/v1/campaigns/x/report", PROGRAM),
+    "api/v1/campaigns/<str:campaign_id>/certificate": ("/api/v1/campaigns/x/certificate", PROGRAM),
+    "api/v1/policies/<str:policy_id>/certificate": ("/api/v1/policies/x/certificate", PROGRAM),
+    "api/v1/signing-key": ("/api/v1/signing-key", PROGRAM),
+    "api/v1/suspects": ("/api/v1/suspects", PROGRAM),
+    "api/v1/fit/moves": ("/api/v1/fit/moves?cards=2", PROGRAM),
+    "api/v1/floors": ("/api/v1/floors", PROGRAM),
+    "api/v1/baselines": ("/api/v1/baselines", PROGRAM),
+    "api/v1/prices": ("/api/v1/prices", PROGRAM),
+    "api/v1/prices/<int:price_id>": ("/api/v1/prices/1", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>/matrix": ("/api/v1/campaigns/x/matrix", PROGRAM),
+    "api/v1/policies": ("/api/v1/policies", PROGRAM),
+    "api/v1/policies/preview": ("/api/v1/policies/preview", PROGRAM),
+    "api/v1/policies/compare": ("/api/v1/policies/compare?a=1&b=2", PROGRAM),
+    "api/v1/policies/pause-all": ("/api/v1/policies/pause-all", PROGRAM),
+    "api/v1/policies/resume-all": ("/api/v1/policies/resume-all", PROGRAM),
+    "api/v1/policies/<str:policy_id>": ("/api/v1/policies/x", PROGRAM),
+    "api/v1/policies/<str:policy_id>/cards": ("/api/v1/policies/x/cards", PROGRAM),
+    "api/v1/policies/<str:policy_id>/pause": ("/api/v1/policies/x/pause", PROGRAM),
+    "api/v1/policies/<str:policy_id>/resume": ("/api/v1/policies/x/resume", PROGRAM),
+    "api/v1/results": ("/api/v1/results", PROGRAM),
+    "api/v1/results/preview": ("/api/v1/results/preview", PROGRAM),
+    "api/v1/results/<str:result_id>": ("/api/v1/results/x", PROGRAM),
+    "api/v1/results/<str:result_id>/original": ("/api/v1/results/x/original", PROGRAM),
+    "api/v1/policy-counts": ("/api/v1/policy-counts", PROGRAM),
+    "api/v1/out-of-service": ("/api/v1/out-of-service", PROGRAM),
+    "api/v1/out-of-service/<str:case_id>": ("/api/v1/out-of-service/x", PROGRAM),
+    "api/v1/out-of-service/<str:case_id>/accept": ("/api/v1/out-of-service/x/accept", PROGRAM),
+    "api/v1/out-of-service/<str:case_id>/decline": ("/api/v1/out-of-service/x/decline", PROGRAM),
+    "api/v1/out-of-service/<str:case_id>/return": ("/api/v1/out-of-service/x/return", PROGRAM),
+    "api/v1/node-marks": ("/api/v1/node-marks", PROGRAM),
+    "api/v1/quarantine": ("/api/v1/quarantine", PROGRAM),
+    "api/v1/quarantine/reset": ("/api/v1/quarantine/reset", PROGRAM),
+    "api/v1/usable": ("/api/v1/usable?cluster=prod&node=gpu-1", PROGRAM),
+    "api/v1/usable.svg": ("/api/v1/usable.svg?cluster=prod&node=gpu-1", PROGRAM),
+    "api/v1/channels": ("/api/v1/channels", ADMINS),
+    "api/v1/channels/<str:channel_id>": ("/api/v1/channels/x", ADMINS),
+    "api/v1/channels/<str:channel_id>/test": ("/api/v1/channels/x/test", ADMINS),
+    "api/v1/notification-rules": ("/api/v1/notification-rules", ADMINS),
+    "api/v1/notification-rules/preview": ("/api/v1/notification-rules/preview", ADMINS),
+    "api/v1/notification-rules/<str:rule_id>": ("/api/v1/notification-rules/x", ADMINS),
+    "api/v1/deliveries": ("/api/v1/deliveries", ADMINS),
+    "api/v1/deliveries/<str:delivery_id>": ("/api/v1/deliveries/x", ADMINS),
+    "api/v1/deliveries/<str:delivery_id>/send-again": ("/api/v1/deliveries/x/send-again", ADMINS),
+    "api/v1/silences": ("/api/v1/silences", PROGRAM),
+    "api/v1/silences/<int:silence_id>": ("/api/v1/silences/1", PROGRAM),
+    "api/v1/silences/<int:silence_id>/end": ("/api/v1/silences/1/end", PROGRAM),
+    "api/v1/findings/<int:finding_id>/acknowledge": ("/api/v1/findings/1/acknowledge", PROGRAM),
     "api/v1/audit": ("/api/v1/audit", ADMINS),
     "api/v1/views": ("/api/v1/views", PROGRAM),
     "api/v1/views/<int:view_id>": ("/api/v1/views/1", PROGRAM),
@@ -132,6 +183,10 @@ IN_TABLE = ("pages.account", "pages.sign_in", "pages.single_sign_on", "pages.two
 
 def _is_page(module: str) -> bool:
     return module.startswith("pages.") and module not in IN_TABLE
+
+
+#: A part of a route that stands for something: its name is in the first or the second group.
+PART = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
 
 
 def routes(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, str]]:

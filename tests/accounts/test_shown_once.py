@@ -17,7 +17,7 @@ from tests.cast import make_user, signed_in
 
 pytestmark = pytest.mark.django_db
 
-FORM = {"name": "ci", "role": "viewer", "expires_in_days": 5}
+FORM = {"name": "ci", "role": "viewer", "expires_in_days": 5, "scope": "all"}
 _SECRET = re.compile(r"gpd_[0-9]+_[A-Za-z0-9_-]{20,}")
 
 

@@ -79,6 +79,26 @@ def test_a_link_signs_in_once(user: User, settings: Any) -> None:
     assert second.get("/account").status_code == 302
 
 
+def test_a_link_that_was_used_leads_to_what_to_do_not_to_a_form_that_nobody_can_pass(settings: Any) -> None:
+    settings.SIGN_IN_LINKS = True
+    user = make_user("local", Role.ADMIN)
+    path = links.make_link(user)
+    client = Client()
+    client.post(path)
+    assert client.get(path, follow=True).redirect_chain[-1][0] == "/", "whoever is signed in goes on"
+    page = Client().get(path, follow=True).content.decode()
+    assert "Open the sign-in link that gpudash printed at its start." in page
+    assert "Restart gpudash for a new link." in page
+    assert 'name="password"' not in page
+    user.set_password(PASSWORD)
+    user.save()
+    page = Client().get("/sign-in").content.decode()
+    assert 'name="password"' in page
+    assert "Restart gpudash" in page
+    settings.SIGN_IN_LINKS = False
+    assert "Restart gpudash" not in Client().get("/sign-in").content.decode()
+
+
 def test_who_only_looks_at_a_link_does_not_use_it_up(user: User, settings: Any) -> None:
     settings.SIGN_IN_LINKS = True
     path = links.make_link(user)

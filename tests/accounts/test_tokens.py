@@ -205,7 +205,9 @@ def test_a_session_needs_the_csrf_token_to_change_anything(user: User) -> None:
 
 def test_the_account_page_makes_and_revokes_tokens(user: User) -> None:
     client = signed_in(user)
-    page = client.post("/account/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 5}, follow=True)
+    page = client.post(
+        "/account/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 5, "scope": "all"}, follow=True
+    )
     token = ApiToken.objects.get()
     assert f"gpd_{token.pk}_{token.prefix}" in page.content.decode()
     assert "no-store" in page.headers["Cache-Control"]
@@ -216,7 +218,10 @@ def test_the_account_page_makes_and_revokes_tokens(user: User) -> None:
 
 def test_the_account_page_gives_no_role_above_ones_own(user: User) -> None:
     assert (
-        signed_in(user).post("/account/tokens", {"name": "x", "role": "admin", "expires_in_days": 5}).status_code == 400
+        signed_in(user)
+        .post("/account/tokens", {"name": "x", "role": "admin", "expires_in_days": 5, "scope": "all"})
+        .status_code
+        == 400
     )
     assert not ApiToken.objects.exists()
 
@@ -260,7 +265,7 @@ def test_a_user_has_so_many_tokens_and_no_more(settings: Any) -> None:
     refused = client.post("/api/v1/tokens", body, content_type="application/json")
     assert refused.status_code == 400
     assert "Revoke one first" in refused.content.decode()
-    page = client.post("/account/tokens", {"name": "x", "role": "viewer", "expires_in_days": 1})
+    page = client.post("/account/tokens", {"name": "x", "role": "viewer", "expires_in_days": 1, "scope": "all"})
     assert page.status_code == 400
     assert "Revoke one first" in page.content.decode()
     with pytest.raises(CommandError, match="GPUDASH_TOKENS_PER_USER"):

@@ -32,6 +32,12 @@ def run(*words: str) -> str:
     return out.getvalue()
 
 
+def places(*given: str) -> dict[str, Any]:
+    """As the form of a page sends them."""
+    whole, parts = [one for one in given if "/" not in one], [one for one in given if "/" in one]
+    return {"scope": "some", "scope_clusters": whole, "scope_namespaces": parts}
+
+
 def acts(action: str) -> list[tuple[str, str, dict[str, Any]]]:
     rows = Entry.objects.filter(action=action, outcome="done").order_by("number")
     return [(one.actor, one.target, one.detail) for one in rows]
@@ -93,7 +99,7 @@ def test_the_page_of_a_user_says_what_there_is_and_of_ended_tokens_only_some(adm
     assert [row[0] for row in page.rows] == ["test", *(f"old-{number:02}" for number in range(11, 1, -1))]
     assert "All tokens in REST" in page.text
     assert "Groups set the role" in page.text
-    assert 'value="prod"' in page.html
+    assert 'name="scope_clusters" value="prod" checked' in page.html
     assert f"/audit?actor={user.username}" in page.links
     for number in range(12):
         ApiToken.issue(user, f"new-{number}", Role.VIEWER, timezone.now() + timedelta(days=1))
@@ -112,7 +118,7 @@ def test_an_administrator_revokes_a_token_and_is_back_at_its_user(admin: Client,
 
 
 def test_an_administrator_makes_a_user_who_signs_in(admin: Client, cluster: Cluster) -> None:
-    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": "prod/team-a"}
+    data = {"name": "nora", "password": PASSWORD, "role": "viewer", **places("prod/team-a")}
     assert admin.post("/users/new", data).status_code == 302
     user = User.objects.get(username="nora")
     assert granted(user) == (Role.VIEWER, ["prod/team-a"])
@@ -126,14 +132,17 @@ def test_an_administrator_makes_a_user_who_signs_in(admin: Client, cluster: Clus
     [
         ({"name": "ada"}, "already exists"),
         ({"password": "1234"}, "too short"),
-        ({"scope": "nowhere"}, "There is no cluster"),
-        ({"role": "operator", "scope": "prod/team-a"}, "at most viewer"),
+        (places("nowhere"), "There is no cluster"),
+        ({"role": "operator", **places("prod/team-a")}, "at most viewer"),
+        ({"scope": "some"}, "Choose a cluster or a namespace."),
+        ({"scope": "everything"}, "Choose a cluster or a namespace."),
+        (places("prod/Team"), "Invalid scope: "),
         ({"role": ""}, "Choose a role"),
         ({"name": "a b"}, "valid username"),
     ],
 )
 def test_what_cannot_be_made_is_said(admin: Client, cluster: Cluster, changed: dict[str, str], told: str) -> None:
-    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": ""} | changed
+    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": "all"} | changed
     answer: Any = admin.post("/users/new", data)
     assert answer.status_code == 400
     assert told in answer.content.decode()
@@ -144,14 +153,14 @@ def test_what_cannot_be_made_is_said(admin: Client, cluster: Cluster, changed: d
 def test_role_and_scope_are_changed_and_act_at_once(admin: Client, cluster: Cluster) -> None:
     user = make_user("vera", Role.VIEWER)
     client = signed_in(user)
-    admin.post(f"/users/{user.pk}", {"role": "operator", "scope": "prod"})
+    admin.post(f"/users/{user.pk}", {"role": "operator", **places("prod")})
     assert granted(user) == (Role.OPERATOR, ["prod"])
     assert "Your scope: prod." in client.get("/").content.decode()
-    admin.post(f"/users/{user.pk}", {"role": "", "scope": ""})
+    admin.post(f"/users/{user.pk}", {"role": "", "scope": "all"})
     assert granted(user) == (None, [])
     assert client.get("/").status_code == 403
     assert not UserScope.objects.exists()
-    page: Any = admin.post(f"/users/{user.pk}", {"role": "viewer", "scope": "nowhere"}, follow=True)
+    page: Any = admin.post(f"/users/{user.pk}", {"role": "viewer", **places("nowhere")}, follow=True)
     assert "There is no cluster" in page.content.decode()
 
 
@@ -188,7 +197,7 @@ def test_tokens_end(admin: Client, cluster: Cluster) -> None:
 
 def test_the_last_administrator_stays_one(admin: Client, cluster: Cluster) -> None:
     ada = User.objects.get(username="ada")
-    for path, data in ((f"/users/{ada.pk}/deactivate", {}), (f"/users/{ada.pk}", {"role": "viewer"})):
+    for path, data in ((f"/users/{ada.pk}/deactivate", {}), (f"/users/{ada.pk}", {"role": "viewer", "scope": "all"})):
         page: Any = admin.post(path, data, follow=True)
         assert "is the last administrator" in page.content.decode()
     for words in (("deactivate", "ada"), ("set", "ada", "--role", "none")):

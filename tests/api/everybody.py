@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from accounts import saved_views
 from accounts.models import ApiToken
 from accounts.roles import Role
-from inventory.models import Card, Cluster, Component
+from inventory.models import Card, Cluster, Component, Price
+from notifications.models import Channel, Delivery, Rule
 from stacks.engine.software.base import Statement
 from tests.api.test_hostile_requests import DRAFTS as BODIES
 from tests.cast import make_token, make_user, signed_in
@@ -83,18 +85,31 @@ def what_exists() -> Known:
     paused = Campaign.objects.create(suite="cuda-vectoradd", state=CampaignState.PAUSED)
     victim = make_user("victim", Role.VIEWER)
     make_token(victim)
-    shared = saved_views.save(victim, "shared", "nodes", "stack=hami", shared=True)
-    hidden = saved_views.save(victim, "hidden", "cards", "")
+    shared = saved_views.save(victim, "nodes", "shared", "stack=hami", shared=True)
+    hidden = saved_views.save(victim, "cards", "hidden", "")
     for name in (SEEN, UNSEEN):
         make_software(
             Cluster.objects.get(name=name), "gpu-1", {"driver": Statement(state="ready", version="580.95.05")}
         )
+    channel = Channel.objects.create(name="x", kind="webhook")
+    rule, at = Rule.objects.create(name="x", channel=channel), timezone.now()
+    delivery = Delivery.objects.create(channel=channel, title="x", state="failed", created_at=at, next_at=at)
     values = {
+        "price_id": [str(Price.objects.create(since=at.date(), currency="EUR", card_hour=2_000_000).pk)],
         "component_id": [str(pk) for pk in Component.objects.values_list("pk", flat=True)],
         "cluster": [SEEN, UNSEEN],
         "name": ["gpu-1", "gpu-00003"],
         "card_id": [str(on.pk), *map(str, world.cards.values())],
         "run_id": [world.mine, queued.pk, failed.pk, *world.runs.values()],
+        "policy_id": world.policies,
+        "channel_id": [channel.pk],
+        "rule_id": [rule.pk],
+        "delivery_id": [delivery.pk],
+        "finding_id": [str(pk) for pk in world.findings],
+        "silence_id": [str(pk) for pk in world.silences],
+        "case_id": world.cases,
+        "result_id": [*world.results.values()],
+        "pod_id": [str(pk) for pk in world.pods],
         "campaign_id": [world.campaigns[SEEN], paused.pk, world.campaigns[UNSEEN]],
         "suite_id": ["cuda-vectoradd", "winml-tinyyolov2"],
         "user_id": [str(victim.pk), str(User.objects.latest("pk").pk + 1)],

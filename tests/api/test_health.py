@@ -62,14 +62,14 @@ def test_a_broker_that_accepts_and_says_nothing_is_given_up_soon(settings: Any) 
 def test_missing_migrations_are_counted(monkeypatch: Any) -> None:
     monkeypatch.setattr(health.MigrationExecutor, "migration_plan", lambda self, targets: [1, 2])
     part = ready().json()["parts"]["migrations"]
-    assert part == {"ok": False, "reason": "2 migrations not applied; run manage.py migrate"}
+    assert part == {"ok": False, "reason": "2 migrations not applied; run gpudash migrate"}
 
 
 def test_static_files_that_were_not_collected_are_said_in_production_only(settings: Any, tmp_path: Path) -> None:
     settings.STATIC_ROOT = tmp_path
     assert ready().json()["parts"]["static"]["ok"]
     settings.PRODUCTION = True
-    assert "run manage.py collectstatic" in ready().json()["parts"]["static"]["reason"]
+    assert "run gpudash collectstatic" in ready().json()["parts"]["static"]["reason"]
     (tmp_path / "staticfiles.json").write_text("{}")
     assert ready().json()["parts"]["static"]["ok"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
@@ -16,113 +15,17 @@ from typing import Any
 import pytest
 from django.http import HttpResponseBase
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.translation import get_language
 from drf_spectacular.generators import SchemaGenerator
 
-from accounts import saved_views
-from accounts.models import ApiToken
 from accounts.roles import Role
-from inventory.models import Card, Cluster, Component
-from resources.allocation import AllocationFilter
-from resources.campaign import CampaignFilter, TargetFilter
-from resources.card import CardFilter
-from resources.cluster import ClusterFilter
-from resources.component import ComponentChangeFilter, ComponentFilter
-from resources.finding import FindingFilter
-from resources.node import NodeFilter
-from resources.pod import PodFilter
-from resources.run import RunFilter
-from resources.token import TokenFilter
-from resources.user import UserFilter
-from stacks.engine.software.base import Statement
+from inventory.models import Cluster
+from tests.api.hostile_addresses import DRAFTS, FILTERS, Addresses, names
 from tests.api.hostile_values import BODIES, HEADERS, JSON_VALUES, METHODS, PROBLEM, VALUES
-from tests.cast import PASSWORD, bearer, make_token, make_user, signed_in
-from tests.factories import make_cluster, make_finding, make_node
-from tests.factories.software import make_software
-from tests.pages.validations.rows import make_run
+from tests.cast import bearer, make_token, make_user, signed_in
 
 #: Thousands of requests each: minutes on a loaded machine.
 pytestmark = [pytest.mark.sweep, pytest.mark.timeout(600)]
-
-FILTERS = {
-    "nodes": NodeFilter,
-    "cards": CardFilter,
-    "allocations": AllocationFilter,
-    "pods": PodFilter,
-    "findings": FindingFilter,
-    "components": ComponentFilter,
-    "component-changes": ComponentChangeFilter,
-    "clusters": ClusterFilter,
-    "runs": RunFilter,
-    "campaigns": CampaignFilter,
-    "targets": TargetFilter,
-    "tokens": TokenFilter,
-    "users": UserFilter,
-}
-_RUN = {
-    "suite": "cuda-vectoradd",
-    "node": "gpu-1",
-    "cluster": "prod",
-    "card": "0",
-    "options": {},
-    "queue_if_full": True,
-}
-_CAMPAIGN = {"suite": "cuda-vectoradd", "name": "x", "options": {}, "max_parallel": 1, "stop_after_failures": 1}
-#: Bodies that REST takes.
-DRAFTS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("/api/v1/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 1}),
-    ("/api/v1/users", {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": ["prod"]}),
-    ("/api/v1/runs", _RUN),
-    ("/api/v1/runs/preview", _RUN),
-    ("/api/v1/campaigns", {**_CAMPAIGN, "targets": [{"node": "gpu-1", "cluster": "prod"}]}),
-    ("/api/v1/campaigns", {**_CAMPAIGN, "selector": {"cluster": "prod"}}),
-)
-
-
-def _routes(resolver: URLResolver, before: str = "") -> Iterator[str]:
-    for pattern in resolver.url_patterns:
-        route = before + str(pattern.pattern)
-        if isinstance(pattern, URLPattern):
-            yield route
-        else:
-            yield from _routes(pattern, route)
-
-
-_PART = re.compile(r"<(?:(\w+):)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
-
-
-class Addresses:
-    """Every route as an address whose parts exist, so that a request gets as far as it can."""
-
-    def __init__(self) -> None:
-        cluster = make_cluster("prod")
-        make_node(cluster, "gpu-1", "nvidia", 2)
-        make_finding(cluster, node_name="gpu-1")
-        run = make_run(cluster, card=Card.objects.earliest("pk"))
-        victim = make_user("victim", Role.VIEWER)
-        make_token(victim)
-        make_software(cluster, "gpu-1", {"driver": Statement(state="ready", version="580.95.05")})
-        ids = {
-            "component_id": str(Component.objects.get().pk),
-            "user_id": str(victim.pk),
-            "run_id": run.pk,
-            "card_id": str(run.card_id),
-            "token_id": str(ApiToken.objects.get().pk),
-            "view_id": str(saved_views.save(victim, "mine", "nodes", "stack=hami").pk),
-        }
-        self._known = {**ids, "cluster": "prod", "name": "gpu-1", "suite_id": run.suite, "token": "x", "verb": "pause"}
-        every = [route for route in _routes(get_resolver()) if not route.endswith("/") or "i18n" in route]
-        self.routes = [route for route in every if route != "sign-out"]  # who signs out asks nothing more
-
-    def of(self, route: str, **values: str) -> str:
-        known = {**self._known, "name": "prod"} if "clusters/" in route else self._known
-        filled = _PART.sub(lambda part: (known | values).get(part[2] or part[3], "x"), route)
-        return "/" + filled.removeprefix("^").removesuffix("$")
-
-    def parts(self, route: str) -> list[str]:
-        return [part[2] or part[3] for part in _PART.finditer(route)]
-
 
 _DOCUMENTS: dict[tuple[Any, ...], Any] = {}
 
@@ -144,31 +47,6 @@ def document_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def addresses(db: None) -> Addresses:
     return Addresses()
-
-
-PAGE_NAMES = (
-    "show",
-    "pool",
-    "window",
-    "measure",
-    "of",
-    "find",
-    "line",
-    "from",
-    "view",
-    "next",
-    "q",
-    "cluster",
-    "node",
-    "card",
-)
-NAMES = ("page_size", "cursor", "format", "ordering", "offset", "limit", "lang", "script", "suite", "targets", "ended")
-
-
-def names(route: str) -> tuple[str, ...]:
-    """Of the parameters that may mean something there."""
-    found = FILTERS.get(route.rpartition("/")[2])
-    return (*NAMES, *(found.base_filters if found else PAGE_NAMES))
 
 
 class Answers:
@@ -291,10 +169,13 @@ def test_a_page_size_is_what_it_says(addresses: Addresses, asking: Asking, size:
         assert asking("GET", f"{address}?page_size={size}") == 400
 
 
+ADMINISTRATORS = tuple(f"api/v1/{name}" for name in ("audit", "users", "channels", "notification-rules", "deliveries"))
+
+
 def test_options_lists_the_methods(addresses: Addresses, api: Client) -> None:
     for route in (route for route in addresses.routes if route.startswith("api/v1/") and "schema" not in route):
         answer = api.options(addresses.of(route))
-        if route.strip("/").startswith(("api/v1/audit", "api/v1/users")):
+        if route.strip("/").startswith(ADMINISTRATORS):
             assert answer.status_code == 403  # only administrators learn anything of them
             continue
         assert answer.status_code == 200

@@ -21,7 +21,18 @@ from tests.factories import (
     not_metered,
 )
 
-LISTS = ("clusters", "nodes", "cards", "allocations", "pods", "findings", "components", "component-changes", "tokens")
+LISTS = (
+    "clusters",
+    "nodes",
+    "cards",
+    "allocations",
+    "pods",
+    "findings",
+    "components",
+    "component-changes",
+    "node-changes",
+    "tokens",
+)
 
 
 def get(client: Client, path: str, **query: Any) -> Any:

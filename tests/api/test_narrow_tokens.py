@@ -17,23 +17,27 @@ from api.urls import urlpatterns
 from inventory.models import Cluster, DirtyNode, UsageSource, Watch
 from inventory.models.usage import Way
 from tests.cast import bearer, make_user
+from tests.database import RowsOfModule
 from tests.factories import make_cluster, make_fleet
 
+pytestmark = pytest.mark.django_db
+
 SECRET = "nobodys-cluster"
-
-
-@pytest.fixture
-def ada(db: None) -> User:
-    return make_user("ada", Role.ADMIN)
 
 
 def token(user: User, role: Role, *places: str) -> Client:
     return bearer(ApiToken.issue(user, "narrow", role, timezone.now() + timedelta(days=1), places=places)[1])
 
 
-@pytest.fixture
-def two(ada: User) -> User:
-    """Two clusters, of which the token is for one."""
+@pytest.fixture(scope="module")
+def two(rows_of_module: RowsOfModule) -> User:
+    """An administrator, and two clusters, of which the token is for one."""
+    with rows_of_module():
+        return _two()
+
+
+def _two() -> User:
+    ada = make_user("ada", Role.ADMIN)
     for name in ("prod", SECRET):
         cluster = make_cluster(name)
         make_fleet(cluster, nodes=3)
@@ -48,12 +52,12 @@ def two(ada: User) -> User:
 
 
 def addresses() -> list[str]:
-    """Lists and single answers without a parameter, of REST and the scrape."""
+    """Lists and single answers without a parameter, of REST and the scrape; with a slash at the end it is the same view."""
     found = ["/metrics", "/metrics/self"]
     for one in urlpatterns:
         if isinstance(one, URLPattern | URLResolver) and "<" not in str(one.pattern):
-            found.append(f"/api/v1/{one.pattern}")
-    return found
+            found.append(f"/api/v1/{one.pattern}".removesuffix("/"))
+    return list(dict.fromkeys(found))
 
 
 def body(client: Client, address: str) -> str:

@@ -20,15 +20,17 @@ EXPECTED = {
     "clusters": 11,
     "clusters/prod": 11,
     "nodes": 7,
-    "nodes/prod/gpu-00000": 12,
+    "nodes/prod/gpu-00000": 15,  # two of silences
     "cards": 8,
     "cards?q=train": 8,
     "allocations": 6,
     "allocations?ended=any": 6,
-    "pods": 5,
-    "findings": 5,
+    "pods?pending=true": 7,
+    "pods?pending=false": 5,
+    "findings": 7,  # two of silences
     "components": 5,
     "component-changes": 5,
+    "node-changes": 5,
 }
 
 

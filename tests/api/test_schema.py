@@ -10,6 +10,8 @@ import jsonschema
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.test.utils import override_script_prefix
+from drf_spectacular.generators import SchemaGenerator
 
 from accounts.roles import Role
 from inventory.models import Allocation, Card, Cluster
@@ -117,13 +119,35 @@ def test_each_operation_says_with_what_it_refuses(document: Any) -> None:
     verbs = (
         "runs",
         *(f"runs/{{run_id}}/{verb}" for verb in ("rerun", "cancel", "reparse")),
+        "deliveries/{delivery_id}/send-again",
+        *(f"out-of-service/{{case_id}}/{verb}" for verb in ("accept", "decline", "return")),
         *(f"campaigns/{{campaign_id}}/{verb}" for verb in ("pause", "resume", "stop")),
+        *("campaigns/{campaign_id}/certificate", "policies/{policy_id}/certificate"),
     )
-    in_the_way = {*(f"post /api/v1/{name}" for name in verbs), "patch /api/v1/users/{user_id}"}
+    in_the_way = {
+        *(f"post /api/v1/{name}" for name in verbs),
+        "patch /api/v1/users/{user_id}",
+        "get /api/v1/signing-key",
+    }
     assert {name for name, answers in every.items() if "409" in answers} == in_the_way
     assert {"304", "413"}.isdisjoint(every["get /api/v1/runs"])
     assert "304" in every["get /api/v1/cards"]
     assert {"413", "415", "422"} <= set(every["post /api/v1/runs"])
+
+
+def test_programs_that_read_the_document_find_times(document: Any) -> None:
+    """What generators of clients need (tests/restclient)."""
+    schemas = document["components"]["schemas"]
+    run = schemas["RunDetail"]["properties"]
+    assert run["created_at"]["format"] == "date-time"
+    assert run["ended_at"]["anyOf"] == [{"type": "string", "format": "date-time"}, {"type": "null"}]
+    moments = [
+        (name, field)
+        for name, schema in schemas.items()
+        for field, one in schema.get("properties", {}).items()
+        if field.endswith("_at") and "date-time" not in json.dumps(one)
+    ]
+    assert moments == []
 
 
 def test_a_wrong_answer_would_be_noticed(document: Any, crowded: Cluster, api: Client) -> None:
@@ -144,8 +168,20 @@ def test_every_filter_is_in_the_document(document: Any) -> None:
 
 
 def test_the_document_is_served(document: Any, viewer: Client) -> None:
-    served = viewer.get("/api/v1/schema").json()
-    assert served["paths"].keys() == document["paths"].keys()
+    served = viewer.get("/api/v1/schema", headers={"Accept-Language": "zh-hans"})
+    assert served.headers["Content-Type"] == "application/vnd.oai.openapi+json"
+    assert served.json() == document | {"servers": [{"url": "/"}]}
+
+
+def test_the_document_is_made_once(viewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    viewer.get("/api/v1/schema")
+    monkeypatch.delattr(SchemaGenerator, "get_schema")
+    assert viewer.get("/api/v1/schema").status_code == 200
+
+
+def test_below_a_path_its_addresses_are_there(viewer: Client) -> None:
+    with override_script_prefix("/gpu/"):
+        assert viewer.get("/api/v1/schema").json()["servers"] == [{"url": "/gpu/"}]
 
 
 def test_no_operation_is_described_with_words_for_who_writes_views(document: Any) -> None:
@@ -166,3 +202,11 @@ def test_what_a_run_launched_again_answers_is_named_each_time(document: Any, clu
         jsonschema.Draft202012Validator(schema_of(document, path, str(status), kind, "post")).validate(answer.json())
         named = document["paths"][path]["post"]["responses"][str(status)].get("headers", {})
         assert named.keys() <= answer.headers.keys()
+
+
+def test_the_sums_of_idle_allocations_have_the_filters_of_the_list(document: Any) -> None:
+    def named(path: str) -> set[str]:
+        return {one["name"] for one in document["paths"][path]["get"]["parameters"]}
+
+    other = {"cursor", "page_size", "ordering", "format"}
+    assert named("/api/v1/idle/sums") == (named("/api/v1/idle") - other) | {"by"}

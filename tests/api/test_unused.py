@@ -81,7 +81,7 @@ def test_what_was_measured_long_ago_is_no_gap(cards: list[Card], cluster: Cluste
 
 
 def test_the_page_has_it_as_a_column(cards: list[Card], viewer: Client) -> None:
-    text = viewer.get("/cards?ordering=-memory_unused_bytes").content.decode()
+    text = viewer.get("/cards?ordering=-memory_unused_bytes&columns=node%2Cmemory_unused_bytes").content.decode()
     assert "Allocated, not used, GiB" in text
     assert "More used than allocated" in text
     csv = b"".join(viewer.get("/cards?format=csv&ordering=-memory_unused_bytes").streaming_content)  # type: ignore[attr-defined]

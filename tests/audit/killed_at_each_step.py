@@ -1,7 +1,7 @@
-"""Does an act again and again, each time in a process that is killed (SIGKILL) a step later: before a statement, around a commit.
+"""Does each act again and again, each time in a process that is killed (SIGKILL) a step later: before a statement, around a commit.
 
-Run as a program with the name of an act, on a database of its own. Prints one JSON object per process: whether what was asked for is
-in force, whether its entry is there, and the numbers of the log lines that were written for good.
+Run as a program on a database of its own. Prints one JSON object per process: the act, whether what was asked for
+is in force, whether its entry is there, and the numbers of the log lines that were written for good.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from inventory.models import Cluster, UsageSource  # noqa: E402
 
 #: More than any act takes.
 MOST_STEPS = 200
-LINES = Path(sys.argv[2])
+LINES = Path(sys.argv[1])
 KUBECONFIG = """{"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "u", "user": {"token": "t"}}],
 "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
 "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}]}"""
@@ -127,7 +127,7 @@ def killed(do: Callable[[int], Any], step: int) -> bool:
     return os.WIFSIGNALED(status)
 
 
-def main(name: str) -> None:
+def main() -> None:
     Cluster.objects.create(name="prod", server="https://127.0.0.1:1")
     User.objects.create(username="olga")
     handler = logging.FileHandler(LINES)
@@ -135,6 +135,11 @@ def main(name: str) -> None:
     logger = logging.getLogger("gpudash.audit")
     logger.handlers, logger.propagate = [handler], False
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    for name in ACTS:
+        repeat(name)
+
+
+def repeat(name: str) -> None:
     do, in_force, told = ACTS[name]
     if name != "two-factor":  # which is not done twice
         do(0)  # so that no child imports anew
@@ -144,7 +149,13 @@ def main(name: str) -> None:
         lines = [int(one) for one in LINES.read_text().split()]
         print(
             json.dumps(
-                {"in_force": in_force(step), "told": told(step), "lines": lines, "entries": Entry.objects.count()}
+                {
+                    "act": name,
+                    "in_force": in_force(step),
+                    "told": told(step),
+                    "lines": lines,
+                    "entries": Entry.objects.count(),
+                }
             )
         )
         if not goes_on:
@@ -153,4 +164,4 @@ def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

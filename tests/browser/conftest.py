@@ -105,6 +105,7 @@ def page(browser: Browser, site: str, console: list[str], request: pytest.Fixtur
     """A signed-in page at desktop width; `indirect` parameters change the context. Errors in the console fail the test."""
     options: dict[str, Any] = {"viewport": DESKTOP, "locale": "en"} | getattr(request, "param", {})
     context = browser.new_context(base_url=site, **options)
+    context.set_default_timeout(10_000)
     opened = context.new_page()
     opened.on("console", lambda message: console.append(message.text) if message.type == "error" else None)
     opened.on("pageerror", lambda error: console.append(str(error)))

@@ -16,7 +16,11 @@ from audit.actions import Action
 from audit.acts import act, refuse
 from inventory.charges import days, now
 from inventory.idle import allocations
-from inventory.models import Allocation, Card, Cluster, Finding, Node, Subject
+from inventory.marks import Mark
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeChange, Subject
+from quarantine.models import CaseState, QuarantineSwitch
+from tests.browser.told import make_notifications
+from tests.browser.visits import LONG_NAMESPACE, LONG_POD, VISITS
 from tests.cast import PASSWORD, make_user
 from tests.factories import (
     end_allocation,
@@ -30,114 +34,22 @@ from tests.factories import (
     make_unreadable,
 )
 from tests.factories.history import put_day, put_minute
+from tests.factories.quarantine import CORDON, make_case, mark_node, our_mark
 from tests.factories.usage import hours_ago, measure
 from tests.pages.validations.rows import PASSED_LOG, make_run, reason
-from validations.models import ACTIVE, Campaign, CampaignTarget, Run
+from validations.imported import Report, receive
+from validations.models import ACTIVE, Campaign, CampaignTarget, Policy, PolicyCard, PolicyCount, PolicyState, Run
+from validations.policies import manage
+from validations.policies.counts import count
+from validations.policies.evaluate import evaluate
+from validations.policies.manage import PolicyDraft
+from wording.said import sentence, stored
 
-#: Longer than any column has room for, as the cluster allows it (63 of a namespace, 253 of a pod).
-LONG_NAMESPACE = "research-on-very-large-language-models-of-the-second-generation"
-LONG_POD = "training-of-a-very-large-model-with-a-name-that-somebody-generated-from-its-configuration-7f9c4d5b6-x2x4q"
 #: Node that holds what is worth showing, one that gives out memory of its cards, one with whole cards.
 WRONG = [
     reason("verification", "The card gave a wrong result.", 4),
     reason("exit-code", "The container ended with exit code 1.", None),
 ]
-
-#: Name of an address in pages/urls.py → what is opened of it. "{…}" is filled from `Full.ids`.
-VISITS: Mapping[str, tuple[str, ...]] = {
-    "account": ("/account",),
-    "account-password": ("/account/password",),
-    "account-two-factor": ("/account/two-factor",),
-    "validations": ("/validations", "/validations?verdict=failed", "/validations?suite=winml-tinyyolov2"),
-    "suites": ("/validations/suites",),
-    "validation-new": (
-        "/validations/new",
-        "/validations/new?suite=cuda-vectoradd&cluster=prod&node=gpu-00000&card={card_key}",
-    ),
-    "campaigns": ("/validations/campaigns",),
-    "campaign-new": (
-        "/validations/campaigns/new",
-        "/validations/campaigns/new?suite=cuda-vectoradd&target=prod/gpu-00000&target=prod/gpu-00001",
-    ),
-    "campaign": ("/validations/campaigns/{campaign}", "/validations/campaigns/{going}"),
-    "campaign-report": ("/validations/campaigns/{campaign}/report",),
-    "card-runs": ("/validations/cards/{card}",),
-    "run": (
-        "/validations/runs/{passed}",
-        "/validations/runs/{failed}",
-        "/validations/runs/{running}",
-        "/validations/runs/{queued}",
-    ),
-    "overview": ("/",),
-    "map": ("/map",),
-    "search": ("/search?q=team", "/search?q=nothing-is-called-so"),
-    "nodes": (
-        "/nodes",
-        "/nodes?columns=name,pool,model,zone",
-        "/nodes?stack=gpushare",
-        "/nodes?q=nothing-is-called-so",
-    ),
-    "node": (
-        "/nodes/prod/gpu-00000",
-        "/nodes/prod/gpu-00001",
-        "/nodes/prod/gpu-00002",
-        "/nodes/prod/gpu-00003?window=1h",
-        "/nodes/prod/software-0",
-    ),
-    "cards": ("/cards", "/cards?at=1h", "/cards?q=nothing-is-called-so"),
-    "card": ("/cards/{card}", "/cards/{card}?window=1h", "/cards/{gone}"),
-    "allocations": ("/allocations", "/allocations?ended=any", "/allocations?namespace=" + LONG_NAMESPACE),
-    "pending": ("/allocations/pending",),
-    "idle": ("/allocations/idle",),
-    "namespaces": ("/namespaces", "/namespaces?by=owner"),
-    "chargeback": ("/namespaces/chargeback", "/namespaces/chargeback?by=owner"),
-    "pod": ("/pods/prod/team-a/hungry", "/pods/prod/{namespace}/{pod}", "/pods/prod/team-a/claiming"),
-    "fit": ("/fit", "/fit?cards=2&memory=8&all=1"),
-    "history": ("/history?window=1h&cluster=prod",),
-    "audit": ("/audit",),
-    "installation": ("/installation",),
-    "administration": ("/administration",),
-    "users": ("/users", "/users?q=nothing-is-called-so"),
-    "user-new": ("/users/new",),
-    "user": ("/users/{user}", "/users/{deactivated}"),
-    "doc": ("/docs/access",),
-    "words": ("/docs/words",),
-    "keys": ("/keys",),
-    "saved-views": ("/views", "/views?of=nodes&query=stack%3Dhami"),
-    "findings": ("/findings", "/findings?severity=error"),
-    "components": ("/components",),
-    "component-list": (
-        "/components/list",
-        "/components/list?state=missing",
-        "/components/list?columns=name,node,remedy,step",
-    ),
-    "clusters": ("/clusters",),
-    "cluster": ("/clusters/prod",),
-    "cluster-prepare": ("/clusters/prod/prepare", "/clusters/prod/prepare?stack=gpushare"),
-    "api-docs": ("/api-docs",),
-}
-#: What pages say that are not there, or not for this question.
-REFUSED = ("/nodes/prod/nope", "/cards?min_free_bytes=much", "/nothing")
-#: Opened before anybody has signed in.
-SIGNED_OUT: Mapping[str, tuple[str, ...]] = {
-    "sign-in": ("/sign-in?next=/nodes",),
-    "sign-in-link": ("/sign-in/link/{link}",),
-    "sign-in-code": ("/sign-in/code",),
-}
-#: Names of addresses that are no page of their own, and why.
-NO_PAGE: Mapping[str, str] = {
-    **dict.fromkeys(("oidc", "oidc-callback", "sign-out", "saved-view"), "sends the reader elsewhere"),
-    **dict.fromkeys(
-        (
-            *("account-theme", "account-tokens", "account-token-revoke", "campaign-change"),
-            *("run-cancel", "run-rerun", "run-reparse", "cluster-relist"),
-            *("user-deactivate", "user-activate", "user-end-sessions", "user-end-tokens"),
-            *("saved-view-rename", "saved-view-overwrite", "saved-view-remove"),
-        ),
-        "is posted to; the answer is another page",
-    ),
-    **dict.fromkeys(("palette", "run-log", "run-log-raw", "run-manifest"), "is a part of a page, or a file"),
-}
 
 
 @dataclass
@@ -165,7 +77,10 @@ def make_full() -> Full:
     gone = _past(cluster)
     _usage(cluster)
     runs = _runs(cluster, card)
-    ids = {"card": str(card.pk), "card_key": card.key, "gone": str(gone.pk), **runs, **_accounts()}
+    ids = {"card": str(card.pk), "card_key": card.key, "gone": str(gone.pk), **runs, **_policies(), **_accounts()}
+    ids |= make_notifications(cluster)
+    ids |= _cases(cluster)
+    ids |= _result(cluster)
     held = Allocation.objects.filter(namespace=LONG_NAMESPACE, ended_at=None)[0]
     return Full(cluster, ids | {"namespace": held.namespace, "pod": held.pod})
 
@@ -206,6 +121,17 @@ def _past(cluster: Cluster) -> Card:
             put_minute(cluster, at - timedelta(minutes=minute), subject, key, **columns)
     for day in range(3):
         put_day(cluster, (at - timedelta(days=day)).date(), total=1, allocated=1)
+        of_a_day = {"allocated": 4096, "idle": 1024, "unused": 2048}
+        put_day(cluster, (at - timedelta(days=day)).date(), Subject.NAMESPACE, LONG_NAMESPACE, **of_a_day)
+    make_finding(cluster, "units-mixed", "warning", "gpu-00003")
+    for what, before, after in (
+        ("cordoned", "", "yes"),
+        ("driver", "570.1", "580.2"),
+        ("label nvidia.com/mig.config", "a", ""),
+    ):
+        NodeChange.objects.create(
+            cluster=cluster, node_name="gpu-00003", what=what, before=before, after=after, at=at - timedelta(minutes=9)
+        )
     return gone
 
 
@@ -214,8 +140,8 @@ def _usage(cluster: Cluster) -> None:
     for card in Card.objects.filter(cluster=cluster, node_name__in=("gpu-00000", "gpu-00001")):
         measure(card)
     allocations.look()
-    now.look()
     days.look()
+    now.look()
 
 
 def _runs(cluster: Cluster, card: Card) -> dict[str, str]:
@@ -256,6 +182,76 @@ def _targets(campaign: Campaign, cluster: Cluster, runs: list[Run]) -> None:
             run=run,
             skipped="" if run else "Node gpu-00013 is not ready. (not-ready)",
         )
+
+
+def _policies() -> dict[str, str]:
+    """One whose cards are in each state, with counts of two days and a new driver; one that was not checked yet."""
+    limits: dict[str, Any] = {"max_per_pool": 2, "keep_free_nodes": 1, "node_labels": {"team": "research" * 7}}
+    made = manage.create(PolicyDraft(name="All NVIDIA cards", suite="cuda-vectoradd"))
+    nightly = {"window_cron": "0 22 * * *", "window_minutes": 480, "time_zone": "Europe/Berlin"}
+    unchecked = manage.create(PolicyDraft(name="Nightly-" * 12, suite="cuda-nbody", level="ran", **nightly, **limits))
+    at = datetime.now(UTC)
+    Node.objects.update(driver_version="570.148.08")
+    evaluate(made, at)
+    for number, row in enumerate(PolicyCard.objects.filter(policy=made).order_by("pk")[:20]):
+        state = PolicyState.values[number % 5]
+        PolicyCard.objects.filter(pk=row.pk).update(state=state, reason="in-use" if state == "excluded" else "")
+    for hours in (48, 24, 0):
+        count(at)
+        PolicyCount.objects.filter(at__gt=at - timedelta(hours=1)).update(at=at - timedelta(hours=hours))
+        Node.objects.filter(name__in=("gpu-00000", "gpu-00001", "gpu-00002")).update(driver_version="580.82.07")
+    held = sentence("{number} not started: {why}.", number=3, why=sentence("a pending pod fits on the node"))
+    Policy.objects.filter(pk=made.pk).update(held=held, held_wording=stored(held))
+    return {"policy": made.pk, "unchecked": unchecked.pk}
+
+
+def _result(cluster: Cluster) -> dict[str, str]:
+    """A result of another tool: a card that failed, one that passed, one that is not there."""
+    cases = "".join(
+        f'<testcase name="card {number}" time="3">{inner}</testcase>'
+        for number, inner in enumerate(("", '<failure message="wrong result at element 7">log</failure>'))
+    )
+    text = f'<testsuite name="gpu-burn" hostname="gpu-00001">{cases}<testcase name="card 99"/></testsuite>'
+    report = Report(format="junit", content=text.encode(), cluster=cluster.name)
+    return {"result": receive(report)[0].pk}
+
+
+def _cases(cluster: Cluster) -> dict[str, str]:
+    """A recommendation, a card that waits for its proof, one that was kept; nodes that others marked; no room by the cap."""
+    at = datetime.now(UTC)
+    wish = make_case(cluster, "gpu-00002")
+    accepted: dict[str, Any] = {
+        "accepted_at": at,
+        "accepted_by_name": "olga",
+        "accepted_note": LONG_POD,
+        "marked_at": at,
+    }
+    was = {"unschedulable": True, "taints": [{"key": "team/research", "value": "yes", "effect": "NoSchedule"}]}
+    out = make_case(cluster, "gpu-00003", CaseState.OUT, dry_run="2 pods would be evicted.", was=was, **accepted)
+    kept = make_case(cluster, "gpu-00004", CaseState.DECLINED, declined_at=at, declined_by_name="olga")
+    mark_node(cluster, "gpu-00003", our_mark(out), CORDON)
+    reason = "GPU has fallen off the bus. " * 4
+    taint = Mark(
+        kind="taint", tool="NVSentinel", key="nvidia.com/gpu-error", effect="NoSchedule", reason=reason, blocks=True
+    )
+    mark_node(cluster, "gpu-00005", taint, CORDON)
+    mark_node(
+        cluster, "gpu-00006", Mark(kind="taint", key="example.com/" + "broken" * 9, effect="NoExecute", blocks=True)
+    )
+    why = sentence(
+        "{out} of {nodes} nodes of the pool {pool} in {cluster} are out of service. At most {limit} may be: node {node} "
+        "was not taken out.",
+        out=3,
+        nodes=8,
+        pool="T4-1",
+        cluster="prod",
+        limit=1,
+        node="gpu-00002",
+    )
+    QuarantineSwitch.objects.create(
+        automatic=True, changed_by_name="ada", tripped_at=at, tripped_reason=why, tripped_wording=stored(why)
+    )
+    return {"wish": wish.pk, "out": out.pk, "kept": kept.pk}
 
 
 def _accounts() -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +17,13 @@ from gpudash.config.external_accounts import Issuer
 from inventory.models import Allocation, Card
 from tests.browser.axe import ALL, COLOURS, PLACES, source, violations
 from tests.browser.conftest import DESKTOP, PHONE
-from tests.browser.full import REFUSED, SIGNED_OUT, Full, make_full
+from tests.browser.full import Full, make_full
 from tests.browser.test_reading import REFRESH
+from tests.browser.visits import REFUSED, SIGNED_OUT
 from tests.cast import PASSWORD
+from tests.kube.test_uploaded import many
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(700)]
 #: Menus lie over the page: each is opened alone, by a test of its own.
 _OPEN = "() => { for (const one of document.querySelectorAll('details:not(.menu)')) one.open = true }"
 
@@ -93,6 +97,25 @@ def test_each_menu_of_a_list_is_accessible_and_closes_the_other(page: Page, full
     _none(found)
 
 
+def test_the_forms_of_clusters_and_scopes_are_accessible(page: Page, full: Full, settings: Any, tmp_path: Path) -> None:
+    settings.ONE_PROCESS, settings.DATA_DIR = True, tmp_path
+    script, new = source(), "/administration/clusters/new"
+    found = {path: looked_at(page, path, script) for path in (new, "/clusters/prod/remove")}
+    page.set_viewport_size(DESKTOP)
+    page.goto(new)
+    page.get_by_label("Or its text").fill(json.dumps(many("one", "two")))
+    page.get_by_role("button", name="Check and add").click()
+    page.get_by_label("Context").wait_for()
+    found["a context"] = in_each_look(page, script, ALL)
+    page.set_viewport_size(DESKTOP)
+    page.goto("/users/new")
+    page.get_by_label("Only these").check()
+    page.get_by_label("Namespace 1").fill("prod/nope")
+    page.get_by_text("No pods seen:").wait_for()
+    found["a scope"] = in_each_look(page, script, ALL)
+    _none(found)
+
+
 def test_the_pages_before_signing_in_are_accessible(
     browser: Browser, live_server: Any, full: Full, settings: Any
 ) -> None:
@@ -120,6 +143,7 @@ def test_the_pages_before_signing_in_are_accessible(
 def test_some_pages_are_in_chinese_too(page: Page, full: Full) -> None:
     script, found = source(), {}
     run = f"/validations/runs/{full.ids['failed']}"
+    page.locator("[popovertarget='me']").click()
     page.get_by_role("button", name="简体中文").click()
     for path in (
         "/",

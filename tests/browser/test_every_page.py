@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.full import REFUSED, Full
+from tests.browser.full import Full
 from tests.browser.test_axe import full, page
+from tests.browser.visits import REFUSED
 
 __all__ = ["full", "page"]
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -14,6 +15,9 @@ NARROW = {"width": 320, "height": 700}
 #: A4 upright at 96 pixels an inch, less the margins of static/css/pages/report.css.
 PAPER = {"width": 703, "height": 1017}
 _SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+#: By how many pixels each list of the page is wider than its box; a matrix has as many columns as there are components.
+_WIDE_LISTS = """() => [...document.querySelectorAll(".scroll:has(> .stacked)")]
+  .map((box) => box.scrollWidth - box.clientWidth)"""
 _OPEN = "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
 #: Links and buttons of the page itself that are called alike and lead to different places.
 _ALIKE = r"""() => {
@@ -21,7 +25,7 @@ _ALIKE = r"""() => {
   for (const one of document.querySelectorAll("main a[href]")) {
     if (one.closest("[aria-hidden=true]")) continue;
     const name = (one.getAttribute("aria-label") || one.innerText).replace(/\s+/g, " ").trim();
-    (found[name] ||= new Set()).add(one.getAttribute("href"));
+    if (name) (found[name] ||= new Set()).add(one.getAttribute("href"));
   }
   return Object.entries(found).filter(([, to]) => to.size > 1).map(([name, to]) => `${name}: ${[...to].join(" ")}`);
 }"""
@@ -34,6 +38,16 @@ def test_no_page_scrolls_sideways_at_320_pixels(page: Page, full: Full) -> None:
         page.goto(path)
         page.evaluate(_OPEN)
         wide[path] = page.evaluate(_SIDEWAYS)
+    assert {path: pixels for path, pixels in wide.items() if pixels > 0} == {}
+
+
+@pytest.mark.parametrize("width", [1280, 1400])
+def test_no_list_scrolls_sideways_on_a_desk(page: Page, full: Full, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    wide = {}
+    for path in full.paths():
+        page.goto(path)
+        wide[path] = max(page.evaluate(_WIDE_LISTS), default=0)
     assert {path: pixels for path, pixels in wide.items() if pixels > 0} == {}
 
 
@@ -66,14 +80,14 @@ def test_tables_are_whole_on_paper_and_say_moments(page: Page, full: Full) -> No
         expect(page.locator(".filters")).to_have_count(0) if "/prod/" in path or "report" in path else expect(
             page.locator(".filters").first
         ).to_be_hidden()
-    page.goto("/nodes")
+    page.goto("/allocations")
     said = "one => getComputedStyle(one, '::after').content"
     assert page.locator("tbody time").first.evaluate(said).startswith('"20')
 
 
 def test_paper_has_what_can_be_read_and_nothing_to_press(page: Page, full: Full) -> None:
     page.emulate_media(media="print")
-    page.goto("/findings")
+    page.goto("/findings?group=none")
     expect(page.locator("tbody details").first).to_be_hidden()
     expect(page.locator(".pages").first).to_contain_text("all")
     page.evaluate("() => { document.querySelector('tbody details').open = true }")
@@ -85,28 +99,22 @@ def test_paper_has_what_can_be_read_and_nothing_to_press(page: Page, full: Full)
 
 
 def test_charts_are_drawn_for_paper_and_again_for_the_screen(page: Page, full: Full) -> None:
-    grid = """() => {
-      const one = document.querySelector(".overtime canvas");
-      const pixels = one.getContext("2d").getImageData(0, 0, one.width, one.height).data;
-      const found = new Set();
-      for (let at = 0; at < pixels.length; at += 4)
-        if (pixels[at + 3] === 255) found.add(`${pixels[at]} ${pixels[at + 1]} ${pixels[at + 2]}`);
-      return [one.clientWidth, found.has("223 227 233"), found.has("42 49 60")];
+    level = """() => {
+      const area = document.querySelector(".chart .area");
+      return [area.clientWidth, getComputedStyle(area.querySelector(".level")).stroke];
     }"""
     page.emulate_media(color_scheme="dark")
     page.goto("/history?window=1h&cluster=prod")
-    page.wait_for_selector(".overtime canvas")
-    page.wait_for_timeout(200)
-    wide, light, dark = page.evaluate(grid)
-    assert (wide > PAPER["width"], light, dark) == (True, False, True)
-    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    narrow, light, dark = page.evaluate(grid)
-    assert (narrow < PAPER["width"], light, dark) == (True, True, False)
-    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(grid) == [wide, False, True]
+    screen = page.evaluate(level)
+    assert screen[1] == "rgb(42, 49, 60)"
+    page.set_viewport_size(PAPER)
+    page.emulate_media(media="print", color_scheme="dark")
+    width, stroke = page.evaluate(level)
+    assert (width < PAPER["width"], stroke) == (True, "rgb(223, 227, 233)")
 
 
 def test_heads_of_a_long_table_stay_below_the_bar(page: Page, full: Full) -> None:
+    page.set_viewport_size({"width": 1280, "height": 400})
     page.goto("/nodes")
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     top = "one => one.getBoundingClientRect().top"

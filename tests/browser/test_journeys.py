@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from accounts.roles import Role
 from inventory.charges import days, now
-from inventory.models import Allocation, Card, Cluster, Finding
+from inventory.models import Allocation, Card, Cluster, Finding, NodeChange, NodeTotals
 from tests.browser.conftest import PHONE
 from tests.browser.travelling import SIGHTS, Sight, Traveller
 from tests.cast import make_user, signed_in
@@ -32,7 +32,6 @@ from validations.models import Campaign, CampaignTarget, Run
 
 pytestmark = pytest.mark.browser
 WRONG = [reason("verification", "The card gave a wrong result.")]
-NAV = "header nav a[href='{}']"
 
 
 @dataclass(frozen=True)
@@ -111,15 +110,39 @@ def traveller(browser: Browser, live_server: Any, world: World, request: pytest.
     assert errors == []
 
 
-def test_where_do_two_cards_of_20_gib_fit(traveller: Traveller) -> None:
+def test_where_do_two_cards_of_20_gib_fit_with_the_yaml(traveller: Traveller) -> None:
     page = traveller.page
+    traveller.press(page.locator("main a.button[href='/fit']"))
     traveller.fill("cards", "2")
     traveller.fill("memory", "20")
     traveller.send("memory")
     expect(page.locator(".answer").first).to_contain_text("2 × 20 GiB")
     expect(page.locator("tbody tr").filter(has_text="roomy")).to_contain_text("nvidia.com/gpu: 2")
-    assert len(traveller.steps) == 1
+    # The pod of the first node is there, and may be copied; that of another node is one step more.
+    expect(page.locator("#pod .yaml")).to_contain_text("kind: Pod")
+    expect(page.locator("#pod [data-copy]")).to_be_visible()
+    assert len(traveller.steps) == 2
+    traveller.press(page.locator("tbody tr").filter(has_text="roomy").locator("a[href*='node=prod%2Froomy']"))
+    expect(page.locator("#pod .yaml")).to_contain_text("kubernetes.io/hostname: roomy")
+    expect(page.locator("#pod .yaml")).to_contain_text("nvidia.com/gpu: 2")
+    assert len(traveller.steps) == 3
     traveller.arrived("room")
+
+
+def test_which_pods_block_a_node_of_eight_cards(traveller: Traveller, world: World) -> None:
+    make_node(world.cluster, "blocked", "nvidia", 8, loads=(1.0, *(0.0,) * 7))
+    page, pod = traveller.page, "/pods/prod/default/train-blocked-0-0"
+    traveller.press(page.locator("main a.button[href='/fit']"))
+    traveller.fill("cards", "8")
+    traveller.send("cards")
+    near = page.locator("tr[data-key='nearly-prod-blocked']")
+    expect(near.locator("td.num")).to_have_text("1")
+    expect(near.locator("td.full a")).to_have_attribute("href", pod)
+    assert len(traveller.steps) == 2
+    traveller.press(near.locator("td.full a"))
+    expect(page).to_have_url(re.compile(pod))
+    assert len(traveller.steps) == 3
+    traveller.arrived("blocked")
 
 
 def test_my_pod_is_pending_why(traveller: Traveller) -> None:
@@ -136,8 +159,8 @@ def test_my_pod_is_pending_why(traveller: Traveller) -> None:
 
 def test_who_held_this_card_at_two(traveller: Traveller, world: World) -> None:
     page, at = traveller.page, world.at
-    traveller.press(page.locator(NAV.format("/cards")))
-    traveller.press(page.locator(f"tbody a[href='/cards/{world.held.card_id}']").first)
+    traveller.press(page.locator("a.find"))
+    traveller.look_for(Card.objects.get(pk=world.held.card_id).uuid)
     traveller.fill("at", at.strftime("%Y-%m-%dT%H:%M"))
     traveller.send("at")
     expect(page.locator(".lead")).to_contain_text(f"{at:%Y-%m-%d} 02:00 UTC")
@@ -149,7 +172,7 @@ def test_who_held_this_card_at_two(traveller: Traveller, world: World) -> None:
 
 def test_prove_these_cards_and_show_it(traveller: Traveller, world: World) -> None:
     page, campaign = traveller.page, f"/validations/campaigns/{world.campaign.pk}"
-    traveller.press(page.locator(NAV.format("/validations")))
+    traveller.navigate("/validations")
     traveller.press(page.locator("main a[href='/validations/campaigns']").first)
     traveller.press(page.locator(f"tbody a[href='{campaign}']").first)
     traveller.press(page.locator(f"main a[href='{campaign}/report']").first)
@@ -160,7 +183,7 @@ def test_prove_these_cards_and_show_it(traveller: Traveller, world: World) -> No
 
 def test_a_run_failed_since_when_and_what_differs(traveller: Traveller, world: World) -> None:
     page = traveller.page
-    traveller.press(page.locator(NAV.format("/validations")))
+    traveller.navigate("/validations")
     traveller.press(page.locator(f"tbody a[href='/validations/runs/{world.failed.pk}']").first)
     expect(page.locator(".compared")).to_contain_text("535.1")
     expect(page.locator(".compared .strip li")).to_have_count(2)
@@ -168,9 +191,35 @@ def test_a_run_failed_since_when_and_what_differs(traveller: Traveller, world: W
     traveller.arrived("failed-run")
 
 
+def test_is_it_the_card_the_driver_or_the_image(traveller: Traveller, world: World) -> None:
+    """The suspect with its evidence, and what to try next."""
+    page = traveller.page
+    traveller.navigate("/validations")
+    traveller.press(page.locator(f"tbody a[href='/validations/runs/{world.failed.pk}']").first)
+    panel = page.locator("section[aria-labelledby='what-to-do']")
+    expect(panel.locator("b")).to_contain_text("card" if traveller.sight.locale == "en" else "卡")
+    expect(panel.locator(".actions a[href*='/validations/new']").first).to_be_visible()
+    assert len(traveller.steps) == 2
+    traveller.arrived("suspect")
+
+
+def test_what_is_wrong_and_what_do_i_do(traveller: Traveller, world: World) -> None:
+    """From the overview to the node, and to what to do about it."""
+    page = traveller.page
+    make_finding(world.cluster, "count-zero", "error", "gpu-00003")
+    page.reload()
+    traveller.press(page.locator(".attention a[href^='/nodes/prod/gpu-00003']").first)
+    found = page.locator(".feed details").filter(has=page.locator("summary")).first
+    traveller.press(found.locator("summary"))
+    expect(found.locator("p").first).to_be_visible()
+    expect(found.locator("p").last).not_to_be_empty()
+    assert len(traveller.steps) == 2
+    traveller.arrived("remedy")
+
+
 def test_which_team_holds_most(traveller: Traveller) -> None:
     page, today = traveller.page, timezone.now()
-    traveller.press(page.locator(NAV.format("/namespaces")))
+    traveller.navigate("/namespaces")
     expect(page.locator("tbody tr").first).to_contain_text("GiB")
     assert len(traveller.steps) == 1
     traveller.arrived("teams")
@@ -183,13 +232,42 @@ def test_which_team_holds_most(traveller: Traveller) -> None:
     assert {line["month"] for line in lines} == {f"{today:%Y-%m}"}
 
 
+def test_what_changed_on_this_node_since_yesterday(traveller: Traveller, world: World) -> None:
+    """From what needs attention, or from the model that the node belongs to, to the node: its changes are there."""
+    page, node = traveller.page, world.gone.node_name
+    moment = timezone.now()
+    for hours, what, before, after in (
+        (30, "kernel", "5.15", "6.1"),
+        (5, "cordoned", "", "yes"),
+        (4, "driver", "570", "580"),
+    ):
+        NodeChange.objects.create(
+            cluster=world.cluster,
+            node_name=node,
+            what=what,
+            before=before,
+            after=after,
+            at=moment - timedelta(hours=hours),
+        )
+    pool = NodeTotals.objects.get(node_name=node).pool
+    traveller.press(page.locator(f"tr[data-key='pool-{pool}'] .toggle"))
+    traveller.press(page.locator(f"main .opened a[href='/nodes/prod/{node}']").first)
+    changes = page.locator("section[aria-labelledby='node-changes']")
+    expect(changes.locator(".feed li[data-key^='node-']")).to_have_count(2)
+    expect(changes).to_contain_text("570 → 580")
+    expect(changes).not_to_contain_text("6.1")
+    expect(changes.locator(".track").first).to_be_visible()
+    assert len(traveller.steps) == 2
+    traveller.arrived("node-changes")
+
+
 def test_add_a_cluster_and_give_a_colleague_access(traveller: Traveller) -> None:
     page = traveller.page
-    traveller.press(page.locator(NAV.format("/administration")))
-    traveller.press(page.locator("main a[href='#add-cluster']"))
-    expect(page.locator("#add-cluster")).to_be_in_viewport()
-    expect(page.locator("main")).to_contain_text("manage.py cluster add NAME")
+    traveller.navigate("/administration")
+    traveller.press(page.locator("main a[href='/administration/clusters/new']").first)
+    expect(page.locator("main")).to_contain_text("gpudash cluster add NAME")
     assert len(traveller.steps) == 2
+    traveller.navigate("/administration")
     traveller.press(page.locator("main a[href='#give-access']"))
     traveller.press(page.locator("main a[href='/users/new']"))
     expect(page.locator("main form [name='name'], main form [name='username']").first).to_be_visible()
@@ -198,13 +276,40 @@ def test_add_a_cluster_and_give_a_colleague_access(traveller: Traveller) -> None
 
 def test_which_findings_went_away_and_for_a_spreadsheet(traveller: Traveller, world: World) -> None:
     page = traveller.page
-    traveller.press(page.locator(NAV.format("/findings")))
+    traveller.navigate("/findings")
+    traveller.press(page.locator("#when > summary"))
     traveller.press(page.locator(".when a[href*='from=7d']").first)
     expect(page.locator(f"tbody tr[data-key$='-{world.gone.pk}']")).to_have_count(1)
     file = traveller.download(page.locator("main a[href*='findings'][href*='csv']").first)
     rows = list(csv.DictReader(file.read_text().splitlines()))
     assert [row["node"] for row in rows if row["ended_at"]] == [world.gone.node_name]
     traveller.arrived("findings-gone")
+
+
+def test_compare_two_nodes(traveller: Traveller) -> None:
+    """From the page of the one."""
+    page = traveller.page
+    page.goto("/nodes/prod/gpu-00000")
+    traveller.press(page.locator("main a[href='/nodes/compare?a=prod/gpu-00000']"))
+    traveller.press(page.locator("main a[href='/nodes/compare?a=prod/gpu-00000&b=prod/gpu-00007']"))
+    expect(page.locator("thead a[href='/nodes/prod/gpu-00007']")).to_be_visible()
+    assert len(traveller.steps) == 2
+    traveller.arrived("compared")
+
+
+def test_compare_two_rows_of_a_list(traveller: Traveller) -> None:
+    page = traveller.page
+    page.goto("/cards?node=gpu-00000")
+    compare = page.locator("[data-select-bar] button[data-picks]")
+    boxes = page.locator("input.pick[name=target]")
+    for number, ready in ((0, False), (3, True), (4, False)):
+        boxes.nth(number).check()
+        expect(compare).to_be_enabled(enabled=ready)
+    boxes.nth(4).uncheck()
+    traveller.press(compare)
+    expect(page.locator("thead th a[href^='/cards/']").first).to_be_visible()
+    assert len(traveller.steps) == 1
+    traveller.arrived("compared-cards")
 
 
 @pytest.mark.parametrize("page", [{"viewport": {"width": 320, "height": 700}}, {"viewport": PHONE}], indirect=True)

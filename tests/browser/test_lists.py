@@ -20,12 +20,12 @@ def test_columns_are_chosen_by_the_keyboard_and_stay_in_the_live_part(page: Page
     page.keyboard.press("Enter")
     page.get_by_role("checkbox", name="Zone").focus()
     page.keyboard.press("Space")
-    page.get_by_role("checkbox", name="Pods").focus()
+    page.get_by_role("checkbox", name="Free, GiB").focus()
     page.keyboard.press("Space")
     page.locator("#columns").get_by_role("button", name="Show").press("Enter")
     expect(page).to_have_url(re.compile(r"columns=name"))
     expect(page.get_by_role("columnheader", name="Zone")).to_be_visible()
-    expect(page.get_by_role("columnheader", name="Pods")).to_have_count(0)
+    expect(page.get_by_role("columnheader", name="Free, GiB")).to_have_count(0)
     assert refresh(page) in (200, 204)
     expect(page.get_by_role("columnheader", name="Zone")).to_be_visible()
     page.get_by_text("Columns", exact=True).first.click()
@@ -62,7 +62,7 @@ def test_the_palette_is_walked_by_arrows_and_gives_the_focus_back(page: Page) ->
     page.keyboard.press("ArrowUp")
     expect(page.locator("#palette-text")).to_be_focused()
     page.keyboard.press("ArrowUp")
-    expect(page.locator("#palette-found a").last).to_be_focused()
+    expect(page.locator("#palette-found :is(a, button)").last).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#palette")).to_be_hidden()
     expect(first).to_be_focused()
@@ -96,27 +96,27 @@ def test_rows_are_walked_by_j_and_k(page: Page) -> None:
     expect(links.nth(1)).to_be_focused()
     page.keyboard.press("k")
     expect(links.first).to_be_focused()
-    page.locator("#search").focus()
+    page.keyboard.press("/")
     page.keyboard.type("jk?")
-    expect(page.locator("#search")).to_have_value("jk?")
+    expect(page.locator("#palette-text")).to_have_value("jk?")
 
 
 def test_help_on_a_word_opens_by_the_keyboard_and_outlives_a_refresh(page: Page) -> None:
     page.goto("/cards")
-    button = page.get_by_role("button", name="What “free” means")
+    button = page.get_by_role("button", name="What “used” means")
     button.focus()
     page.keyboard.press("Enter")
-    text = page.locator("#term-free")
+    text = page.locator("#term-used")
     expect(text).to_be_visible()
-    expect(text).to_contain_text("Excludes unavailable cards")
+    expect(text).to_contain_text("exporter")
     expect(button).to_have_attribute("aria-expanded", "true")
     refresh(page)
     expect(text).to_be_visible()
     page.keyboard.press("Escape")
     expect(text).to_be_hidden()
-    page.get_by_role("button", name="What “free” means").press("Enter")
+    page.get_by_role("button", name="What “used” means").press("Enter")
     text.get_by_role("link", name="More").click()
-    expect(page).to_have_url(re.compile(r"/docs/words#free$"))
+    expect(page).to_have_url(re.compile(r"/docs/words#used$"))
 
 
 def test_on_a_phone_menus_and_palette_fit_and_open_by_a_button(page: Page) -> None:
@@ -133,7 +133,7 @@ def test_on_a_phone_menus_and_palette_fit_and_open_by_a_button(page: Page) -> No
             assert (box["x"] >= 0, box["x"] + box["width"] <= width) == (True, True), (width, menu, box)
             assert fits(page), (width, menu)
             page.locator(f"{menu} > summary").click()
-        page.get_by_role("link", name="Go to").click()
+        page.get_by_role("link", name="Search or jump to").click()
         expect(page.locator("#palette-found a").first).to_be_visible()
         assert fits(page), width
         page.get_by_role("button", name="Close").click()
@@ -153,7 +153,40 @@ def test_what_opens_above_a_page_is_accessible(page: Page) -> None:
     expect(page.locator("#palette-found a").first).to_be_visible()
     wrong["palette"] = violations(page, script, ALL)
     page.keyboard.press("Escape")
-    page.get_by_role("link", name="Keyboard shortcuts").click()
+    page.keyboard.press("?")
     expect(page.locator("#keys dl")).to_be_visible()
     wrong["keys"] = violations(page, script, ALL)
     assert {name: found for name, found in wrong.items() if found} == {}
+
+
+def test_a_choice_by_the_mouse_applies_at_once_and_by_the_keyboard_not(page: Page) -> None:
+    page.goto("/nodes")
+    page.locator("#filter > summary").click()
+    page.locator(".filters").get_by_label("Stack").select_option("gpushare")
+    expect(page).to_have_url(re.compile(r"/nodes\?stack=gpushare$"))
+    page.get_by_role("link", name="Stack: ").click()
+    expect(page).to_have_url(re.compile(r"/nodes$"))
+    page.locator("#filter > summary").press("Enter")
+    field = page.locator(".filters").get_by_label("Stack")
+    field.press("ArrowDown")
+    expect(field).not_to_have_value("")
+    page.wait_for_timeout(300)
+    expect(page).to_have_url(re.compile(r"/nodes$"))
+
+
+def test_a_menu_closes_by_escape_and_by_a_click_beside_it(page: Page) -> None:
+    page.goto("/nodes")
+    panel = page.locator("#filter .menu-panel")
+    for close in (lambda: page.keyboard.press("Escape"), lambda: page.locator("h1").click()):
+        page.locator("#filter > summary").click()
+        expect(panel).to_be_visible()
+        close()
+        expect(panel).to_be_hidden()
+
+
+def test_what_is_cut_has_its_text_in_its_title(page: Page) -> None:
+    page.set_viewport_size({"width": 800, "height": 700})
+    page.goto("/findings?group=none")
+    cell = page.locator("tbody summary").first
+    cell.hover()
+    assert cell.get_attribute("title") == cell.inner_text().strip()

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from bench.weights import Wire
@@ -17,6 +18,8 @@ pytestmark = pytest.mark.browser
 PAGES = ("/", "/nodes", "/cards", "/allocations")
 #: On the wire, heads included, of a page that nobody touches: what it receives, and after the first minute both ways.
 MOST_BYTES_A_MINUTE = 5_000
+#: Of a first visit with an empty store: the page, styles, scripts.
+MOST_REQUESTS = 30
 
 
 def count(page: Page) -> list[str]:
@@ -54,6 +57,15 @@ def test_a_page_that_stands_open_costs_little(
         pass_by(page, 60)
         assert 2 <= wire.requests <= 4
         assert 0 < wire.received + wire.sent < MOST_BYTES_A_MINUTE
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_first_visit_makes_few_requests(page: Page, path: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+    assert 10 < len(asked) <= MOST_REQUESTS
 
 
 def test_a_change_costs_one_part(page: Page) -> None:
@@ -138,9 +150,32 @@ def test_a_server_that_fails_is_asked_less_and_less_and_found_again(page: Page, 
     console.clear()
 
 
+def test_signed_out_in_another_tab_is_called_so(page: Page, console: list[str]) -> None:
+    page.goto("/nodes")
+    Session.objects.all().delete()
+    page.evaluate(REFRESH)
+    expect(page.locator("#signed-out")).to_contain_text("Signed out. Sign in")
+    expect(page.locator("#lost")).to_be_hidden()
+    page.get_by_role("link", name="Sign in").click()
+    expect(page).to_have_url(re.compile(r"/sign-in\?next=/nodes"))
+    assert all("401" in line for line in console)
+    console.clear()
+
+
+def test_a_language_chosen_in_another_tab_is_that_of_the_whole_page(page: Page) -> None:
+    page.goto("/nodes")
+    other = page.context.new_page()
+    other.goto("/nodes")
+    other.get_by_role("button", name="vera").click()
+    other.locator("button[value='zh-hans']").click()
+    expect(other.locator("h1")).to_have_text("节点")
+    page.evaluate(REFRESH)
+    expect(page.locator("h1")).to_have_text("节点")
+
+
 def test_only_the_row_with_the_selection_waits(page: Page, fleet: Cluster) -> None:
     page.goto("/nodes")
-    page.evaluate("getSelection().selectAllChildren(document.querySelector('[data-key] th'))")
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('[data-key] th a'))")
     first, second = page.locator("tbody tr").nth(0), page.locator("tbody tr").nth(1)
     before = first.inner_html()
     Allocation.objects.all().delete()

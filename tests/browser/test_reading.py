@@ -50,8 +50,10 @@ def refresh(page: Page) -> int:
 
 def test_a_filter_is_an_address_that_can_be_sent(page: Page) -> None:
     page.goto("/nodes")
+    page.locator("#filter > summary").press("Enter")
+    page.locator(".filters").get_by_label("Stack").focus()
     page.locator(".filters").get_by_label("Stack").select_option("gpushare")
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("button", name="Apply").press("Enter")
     expect(page).to_have_url(re.compile(r"/nodes\?stack=gpushare$"))
     expect(page.locator("tbody tr")).to_have_count(4)
     page.reload()
@@ -61,8 +63,8 @@ def test_a_filter_is_an_address_that_can_be_sent(page: Page) -> None:
 
 def test_a_head_sorts_and_says_so(page: Page) -> None:
     page.goto("/cards")
-    page.get_by_role("link", name="Free, GiB").click()
-    expect(page.get_by_role("columnheader", name="Free, GiB")).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("link", name="Allocated, GiB").click()
+    expect(page.get_by_role("columnheader", name="Allocated, GiB")).to_have_attribute("aria-sort", "descending")
     first = page.locator("tbody tr").first
     expect(first).to_contain_text("80")
 
@@ -88,16 +90,44 @@ def test_a_refresh_brings_what_is_new_and_keeps_focus_and_place(page: Page) -> N
 
 def test_what_was_opened_stays_open_over_a_refresh(page: Page) -> None:
     page.goto("/nodes/prod/gpu-00003")
-    page.locator("summary").get_by_text("Reason", exact=True).click()
+    page.get_by_text("Why a card is unidentified").click()
     Card.objects.filter(node_name="gpu-00003", index=0).update(health="unhealthy")
     assert refresh(page) == 200
     expect(page.get_by_role("cell", name="unhealthy")).to_be_visible()
     expect(page.get_by_text("The device plugin chooses the card")).to_be_visible()
 
 
+@pytest.mark.parametrize("page", [{"viewport": PHONE}, {"viewport": {"width": 1280, "height": 800}}], indirect=True)
+def test_a_node_and_a_card_do_not_scroll_sideways_and_have_rows_of_one_line(page: Page) -> None:
+    held = Allocation.objects.filter(node_name="gpu-00000").exclude(card=None)[0]
+    for path in ("/nodes/prod/gpu-00000", f"/cards/{held.card_id}"):
+        page.goto(path)
+        page.evaluate(
+            "() => { for (const one of document.querySelectorAll('main details')) one.open = one.id !== 'more' }"
+        )
+        wide = "root => root.scrollWidth - root.clientWidth"
+        assert page.locator("html").evaluate(wide) == 0, path
+        page.reload()
+        high = "rows => rows.map((row) => row.getBoundingClientRect().height)"
+        table = page.locator("table.cardbars tbody tr, table.rowtable tbody tr")
+        expect(table.first).to_be_visible()
+        most = 40 if page.evaluate("innerWidth") > PHONE["width"] else 66
+        assert max(table.locator("visible=true").evaluate_all(high)) <= most, path
+        assert max(page.locator(".feed > li").locator("visible=true").evaluate_all(high), default=0) <= 40, path
+
+
+def test_a_command_is_copied_by_a_button(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/nodes/prod/gpu-00000")
+    page.get_by_label("More").click()
+    page.get_by_role("button", name="Copy “kubectl cordon gpu-00000”").click()
+    expect(page.locator("#said")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "kubectl cordon gpu-00000"
+
+
 def test_a_selection_is_not_taken_away(page: Page) -> None:
     page.goto("/nodes")
-    page.evaluate("getSelection().selectAllChildren(document.querySelector('tbody tr th'))")
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('tbody tr th a'))")
     Allocation.objects.all().delete()
     Card.objects.all().delete()
     refresh(page)
@@ -130,8 +160,10 @@ def test_a_service_that_does_not_answer_is_said_on_the_page(page: Page, console:
 def test_the_search_is_one_key_away(page: Page) -> None:
     page.goto("/nodes")
     page.keyboard.press("/")
-    expect(page.locator("#search")).to_be_focused()
-    page.keyboard.type("gpu-00003")
+    expect(page.locator("#palette-text")).to_be_focused()
+    # Enter comes before the answer to this text: it acts on that answer, not on the one that stands there.
+    expect(page.locator("#palette-found a").first).to_have_text("Overview")
+    page.locator("#palette-text").fill("gpu-00003")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("gpu-00003")
 
@@ -145,7 +177,12 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(page: Page) -> None
 
 
 def test_the_map_is_one_stop_and_the_arrows_walk_it(page: Page) -> None:
+    page.goto("/")
+    for name in ("T4, gpushare", "A100 SXM 80 GB, nvidia"):
+        page.get_by_role("link", name=name, exact=True).click()
     tiles = page.locator(".map .tile")
+    expect(tiles).not_to_have_count(0)
+    page.wait_for_function(DRAWN)
     assert tiles.evaluate_all("all => all.filter((tile) => tile.tabIndex === 0).length") == 1
     tiles.first.focus()
     page.keyboard.press("ArrowRight")
@@ -169,19 +206,20 @@ def test_no_page_is_wider_than_a_phone(page: Page) -> None:
         assert page.evaluate(wide) == 0, path
 
 
-@pytest.mark.parametrize("width", [320, 390, 920, 1271, 1280, 1400, 1481])
-def test_the_bar_shows_the_page_that_is_open_and_on_a_desk_all_of_them(page: Page, width: int) -> None:
+@pytest.mark.parametrize("width", [320, 390, 920, 1001, 1280, 1400])
+def test_the_navigation_shows_the_page_that_is_open_and_nothing_is_cut(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto("/clusters")
-    names = page.locator(".bar nav")
-    assert names.evaluate(
-        """nav => {
-          const [open, seen] = [nav.querySelector('[aria-current]').getBoundingClientRect(), nav.getBoundingClientRect()];
-          return open.left >= seen.left - 1 && open.right <= seen.right + 1;
-        }"""
-    )
-    if width > 900:
-        assert names.evaluate("nav => nav.scrollWidth <= nav.clientWidth")
+    names = page.get_by_role("navigation", name="Pages")
+    if width <= 1000:
+        expect(names).to_be_hidden()
+        page.get_by_role("button", name="Navigation").click()
+    expect(names.get_by_role("link", name="Clusters")).to_have_attribute("aria-current", "page")
+    expect(names.get_by_role("link", name="Clusters")).to_be_in_viewport()
+    assert names.evaluate("nav => nav.scrollWidth <= nav.clientWidth")
+    if width <= 1000:
+        page.keyboard.press("Escape")
+        expect(names).to_be_hidden()
     if width >= 390:  # a short state is not cut either
         assert page.locator("#sync > span:last-child").evaluate("text => text.scrollWidth <= text.clientWidth")
     assert page.locator("header.bar").evaluate("bar => bar.scrollWidth <= bar.clientWidth")
@@ -191,25 +229,28 @@ def test_the_bar_shows_the_page_that_is_open_and_on_a_desk_all_of_them(page: Pag
 def test_on_a_phone_filters_fold_and_cells_carry_their_heads(page: Page) -> None:
     page.goto("/nodes")
     expect(page.locator(".filters").get_by_label("Stack")).to_be_hidden()
-    page.get_by_text("Filters").click()
+    page.locator("#filter > summary").click()
     expect(page.locator(".filters").get_by_label("Stack")).to_be_visible()
-    head = page.locator("tbody td[data-label='Cards']").first.evaluate(
+    head = page.locator("tbody td[data-label='Free cards']").first.evaluate(
         "cell => getComputedStyle(cell, '::before').content"
     )
-    assert head == '"Cards"'
+    assert head == '"Free cards "'
+    # Each row two lines: its name, and what matters most.
+    assert page.locator("tbody tr").first.bounding_box()["height"] < 70  # type: ignore[index]
 
 
 @pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)
 def test_the_dark_theme_follows_the_system_and_can_be_overruled(page: Page) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(ground) == "rgb(13, 16, 21)"
+    page.get_by_role("button", name="vera").click()
     page.get_by_role("button", name="light").click()
     assert page.evaluate(ground) == "rgb(244, 246, 248)"
 
 
 def test_ages_grow_without_asking_the_server(page: Page) -> None:
     page.clock.install()
-    page.goto("/nodes")
+    page.goto("/nodes?columns=name,changed_at")
     page.get_by_role("button", name="Pause").click()
     shown = page.locator("tbody time").first
     expect(shown).to_have_text("5 min ago")
@@ -230,8 +271,8 @@ def test_a_name_that_turns_text_round_does_not_turn_its_neighbours(page: Page) -
     Allocation.objects.filter(node_name="gpu-00000").update(node_name="\u202eabc")
     page.goto("/allocations?node=%E2%80%AEabc")
     cell = page.locator("tbody td[data-label='Location']").first
-    card, source = cell.locator("small a"), cell.locator("small")
-    assert card.bounding_box()["x"] - source.bounding_box()["x"] < 2  # type: ignore[index]
+    node, card = cell.get_by_role("link").nth(0), cell.get_by_role("link").nth(1)
+    assert card.bounding_box()["x"] > node.bounding_box()["x"]  # type: ignore[index]
 
 
 def test_printing_leaves_the_frame_away(page: Page) -> None:
@@ -250,12 +291,13 @@ def test_a_chart_is_drawn_read_by_keys_and_survives_a_refresh(page: Page, fleet:
         )
     page.goto("/nodes/prod/gpu-00000?window=1h")
     chart = page.get_by_role("group", name="Chart of memory and activity")
-    expect(chart.locator("canvas")).to_have_count(2)
-    expect(page.locator(".lines li")).to_have_text(["peak used", "allocated", "used", "utilization"])
+    expect(chart.locator(".plot")).to_have_count(2)
+    names = ["allocated 8 GiB", "peak used 4 GiB", "used 4 GiB", "utilization 25%"]
+    expect(page.locator(".names li")).to_have_text(names)
     chart.focus()
     page.keyboard.press("End")
     readout = page.locator(".readout")
-    expect(readout).to_contain_text("allocated 8 GiB · used 4 GiB · utilization 25% · 7 of 8 cards measured")
+    expect(readout).to_contain_text("allocated 8 GiB used 4 GiB utilization 25% 7 of 8 cards measured")
     last = readout.text_content()
     page.keyboard.press("ArrowLeft")
     expect(readout).not_to_have_text(last or "")
@@ -263,22 +305,29 @@ def test_a_chart_is_drawn_read_by_keys_and_survives_a_refresh(page: Page, fleet:
     expect(readout).to_contain_text("no data")
     make_node(fleet, "gpu-00000", "gpushare", 8, loads=(0.9,))
     assert refresh(page) == 200
-    expect(chart.locator("canvas")).to_have_count(2)
+    expect(chart.locator(".plot")).to_have_count(2)
     expect(readout).to_contain_text("no data")
+    area = chart.locator(".area").first.bounding_box()
+    assert area
+    page.mouse.move(area["x"] + area["width"] - 2, area["y"] + 20)
+    expect(readout).to_contain_text("allocated 8 GiB")
+    chart.blur()
+    page.mouse.move(area["x"], area["y"] - 200)
+    expect(readout).to_be_hidden()
 
 
 @pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
 def test_a_chart_is_as_wide_as_a_phone(page: Page, fleet: Cluster) -> None:
     put_minute(fleet, datetime.now(UTC).replace(second=0, microsecond=0), used=4096, allocated=8192)
     page.goto("/history?window=1h")
-    expect(page.locator(".overtime canvas")).to_have_count(1)
+    expect(page.locator(".chart .plot")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def test_room_is_found_by_one_click_and_a_form(page: Page, fleet: Cluster) -> None:
     make_node(fleet, "roomy", "nvidia", 4, loads=(0.0,))
     page.goto("/")
-    page.get_by_role("button", name="Find capacity").click()
+    page.locator("main").get_by_role("link", name="Find capacity").click()
     expect(page.get_by_role("heading", name="Find capacity", exact=True)).to_be_visible()
     page.get_by_label("Cards", exact=True).fill("4")
     page.get_by_label("Memory per card, GiB").fill("20 GiB")

@@ -112,17 +112,17 @@ def test_launch_from_a_card_watch_the_log_see_the_verdict(page: Page) -> None:
     expect(log.locator("li[data-n]").first).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator("section.verdict.busy")).to_be_visible()
     expect(page.locator("section.verdict.good h1")).to_contain_text(
-        "passed (ran, result not checked)", timeout=PATIENCE_MS
+        "Passed (ran, result not checked)", timeout=PATIENCE_MS
     )
-    expect(page.locator("section.verdict .level")).to_contain_text("This does not validate the card.")
+    expect(page.locator("section.verdict .what")).to_contain_text("This does not validate the card.")
     expect(log.locator("li.proof")).to_contain_text("Results (device = GPU", timeout=PATIENCE_MS)
     numbers = log.locator("li[data-n]").evaluate_all("rows => rows.map(row => Number(row.dataset.n))")
     assert numbers == list(range(1, len(numbers) + 1))
     run = urlsplit(page.url).path
-    page.get_by_role("link", name="Validation history").click()
+    page.locator(".run-side").get_by_role("link", name="History").click()
     expect(page.locator("main")).to_contain_text("Not validated. A workload ran, result not checked:")
     # It is one of the points; the card may have others, of the demo's past.
-    expect(page.locator("figure.plot .point.own").first).to_be_attached()
+    expect(page.locator("figure.chart .dot.own").first).to_be_attached()
     expect(page.locator(f"details[data-key='plot-numbers'] a[href='{run}']")).to_have_count(1)
 
 
@@ -167,7 +167,7 @@ def test_the_form_is_made_anew_though_its_preview_is_asked_for_meanwhile(page: P
 def test_a_software_adapter_is_a_failure_and_its_line_is_one_click_away(page: Page) -> None:
     launch(page, "ackwin0002", "WinML, Tiny YOLOv2")
     expect(page.locator("section.verdict.error h1")).to_contain_text("ran on a software adapter", timeout=PATIENCE_MS)
-    page.locator(".reasons a").first.click()
+    page.locator(".verdict .what a").first.click()
     expect(page.locator(".log li.marked")).to_contain_text("Microsoft Basic Render Driver")
     expect(page.locator(".log li.marked")).to_be_in_viewport()
     page.goto("/nodes/demo/ackwin0002")
@@ -181,9 +181,10 @@ def test_a_run_that_waits_says_why_and_can_be_cancelled(page: Page) -> None:
     expect(page.locator("#preview")).to_contain_text("The run will be queued.")
     page.get_by_role("button", name="Launch").click()
     expect(page.locator(".verdict")).to_contain_text("Insufficient nvidia.com/gpu", timeout=60_000)
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.locator("section.verdict h1")).to_contain_text("errored: cancelled", timeout=60_000)
-    expect(page.locator("section.verdict")).to_contain_text("Nothing is known about the card")
+    page.get_by_text("Cancel…").click()
+    expect(page.locator("#cancel")).to_contain_text("does not test the card")
+    page.get_by_role("button", name="Cancel run").click()
+    expect(page.locator("section.verdict h1")).to_contain_text("Errored: cancelled", timeout=60_000)
 
 
 def test_ticked_nodes_stay_ticked_over_a_refresh_and_become_a_campaign(page: Page) -> None:
@@ -201,7 +202,7 @@ def test_ticked_nodes_stay_ticked_over_a_refresh_and_become_a_campaign(page: Pag
     page.get_by_role("button", name="Check").click()
     expect(page.locator("#preview")).to_contain_text("Job manifest")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".matrix li")).to_have_count(2)
+    expect(page.locator(".grid tbody tr")).to_have_count(2)
     expect(page.locator("main")).to_contain_text("2 of 2 targets done", timeout=PATIENCE_MS)
 
 

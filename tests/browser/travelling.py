@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,13 @@ class Traveller:
         self._reach(what)
         self.page.keyboard.press("Enter")
 
+    def navigate(self, address: str) -> None:
+        """By the navigation. On a phone it is a drawer, which is opened first; that is no step of the journey."""
+        link = self.page.locator(f".side nav a[href^='{address}']").first
+        if not link.is_visible():
+            self.page.get_by_role("button", name=re.compile("Navigation|导航")).click()
+        self.press(link)
+
     def download(self, what: Locator) -> Path:
         with self.page.expect_download() as begun:
             self.press(what)
@@ -69,6 +77,13 @@ class Traveller:
 
     def fill(self, field_name: str, text: str) -> None:
         self.page.locator(f"main form [name='{field_name}']:visible").first.fill(text)
+
+    def look_for(self, text: str) -> None:
+        """In the search that is open, and Enter: one step."""
+        self.page.locator("#palette-text").fill(text)
+        with self.page.expect_navigation():
+            self.page.locator("#palette-text").press("Enter")
+        self.steps.append(text)
 
     def send(self, field_name: str) -> None:
         """The form of this field, as the Enter key or its button sends it."""

@@ -129,7 +129,7 @@ def cluster(fleet: Fleet, plane: ControlPlane, transactional_db: None) -> Cluste
 
 @pytest.fixture
 def watched(cluster: Cluster, processes: Processes) -> Cluster:
-    """The same with its watchers running (`manage.py sync`)."""
+    """The same with its watchers running (`gpudash sync`)."""
     processes.manage("sync")
     return cluster
 

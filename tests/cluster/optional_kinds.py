@@ -10,7 +10,7 @@ from tests.controlplane.admin import Admin, Refused
 from tests.controlplane.objects import Json
 from tests.processes import Processes
 
-#: `manage.py sync` that looks after a second or three, and not after a minute, for what is not served or was refused.
+#: `gpudash sync` that looks after a second or three, and not after a minute, for what is not served or was refused.
 SOON = """
 import django
 django.setup()

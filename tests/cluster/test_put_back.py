@@ -105,7 +105,7 @@ def test_relist_by_hand_mends_what_somebody_changed_in_the_tables(
     assert differences(admin, watched) != []
     said = processes.call("cluster", "relist", "test")
     assert f"relist requested: {', '.join(Kind.values)}" in said
-    fault("rows deleted by hand, then manage.py cluster relist", in_step(admin, watched))
+    fault("rows deleted by hand, then gpudash cluster relist", in_step(admin, watched))
     wait_until(lambda: all_watching(watched), "all kinds are in sync again")
     assert not Watch.objects.filter(cluster=watched).exclude(relist_reason="").exists()
 

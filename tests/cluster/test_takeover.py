@@ -195,7 +195,7 @@ def test_the_database_restarts_in_the_middle(
     finally:
         database_server.start()
     seconds = in_step(admin, cluster)
-    fault(f"database stopped and started ({'manage.py sync' if how == 'sync' else 'Celery'})", seconds)
+    fault(f"database stopped and started ({'gpudash sync' if how == 'sync' else 'Celery'})", seconds)
     wait_until(lambda: holders(cluster).total() == len(WATCHED), "every kind has a watcher again")
 
 

@@ -23,6 +23,11 @@ OURS = "registry.example.com/gpu/burn:v2"
 
 
 def policies(*words: str) -> list[Json]:
+    """Those of validations; without them there are none but those of the account that marks nodes."""
+    return [one for one in admission(*words) if "quarantine" not in one["metadata"]["name"]]
+
+
+def admission(*words: str) -> list[Json]:
     return [one for one in release("full", *words) if one["kind"].startswith("ValidatingAdmissionPolicy")]
 
 
@@ -104,6 +109,21 @@ def test_it_is_for_the_namespace_of_the_validations() -> None:
     for binding in bindings:
         chosen = binding["spec"]["matchResources"]["namespaceSelector"]["matchLabels"]
         assert chosen == {"kubernetes.io/metadata.name": "gpu-tests"}
+
+
+def test_the_policy_of_the_account_that_marks_nodes_is_the_one_that_is_shipped_for_its_account() -> None:
+    made = [one for one in admission() if "quarantine" in one["metadata"]["name"]]
+    shipped = list(yaml.safe_load_all((ROOT / "deploy" / "quarantine-policy.yaml").read_text(encoding="utf-8")))
+    assert _plain(made) == _plain(shipped)
+    moved = [one for one in release("full", "--namespace", "gpus") if one["kind"] == "ValidatingAdmissionPolicy"]
+    conditions = {
+        condition["expression"]
+        for one in moved
+        if "quarantine" in one["metadata"]["name"]
+        for condition in one["spec"]["matchConditions"]
+    }
+    assert conditions == {"request.userInfo.username == 'system:serviceaccount:gpus:gpudash-quarantine'"}
+    assert not [one for one in admission("--set", "quarantine.policy=false") if "quarantine" in one["metadata"]["name"]]
 
 
 def test_it_is_not_there_unless_it_is_asked_for() -> None:

@@ -28,10 +28,11 @@ from tools.manifests import ROLES
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
 RIGHTS = Path(__file__).parent / "rights.json"
-ACCOUNTS = ("web", "watcher", "launcher", "tasks", "schedule", "migrate")
+ACCOUNTS = ("web", "watcher", "launcher", "quarantine", "tasks", "schedule", "migrate")
 RUNS = "gpudash-validations"
 NAMESPACES = (NAMESPACE, RUNS, "gpu-operator", "kube-system", "default")
-RBAC = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount")
+#: Roles, accounts, and the class that the launcher reads.
+GRANTED = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount", "PriorityClass")
 _REVIEWS = "/apis/authorization.k8s.io/v1"
 
 
@@ -54,7 +55,8 @@ def test_the_roles_are_those_that_are_shipped() -> None:
         "gpudash-watcher-gpushare": "gpudash-watcher",
         "gpudash-exporters": "gpudash-watcher",
         "gpudash-launcher": "gpudash-launcher",
-        "gpudash-runtimeclasses": "gpudash-launcher",
+        "gpudash-launcher-classes": "gpudash-launcher",
+        "gpudash-quarantine": "gpudash-quarantine",
     }
 
 
@@ -73,7 +75,7 @@ def bindings(values: str) -> dict[str, str]:
 def users(applier: Applier, plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Admin]:
     """Account → one who calls with its token, as the kubelet would get it for a pod. All roles of the chart are there."""
     for one in release("full", "--set", "usage.exporterNamespaces={gpu-operator}"):
-        if one["kind"] in RBAC:
+        if one["kind"] in GRANTED:
             applier.apply(one, dry=False)
     folder = tmp_path_factory.mktemp("users")
     return {account: user(applier.admin, plane, folder, account) for account in ACCOUNTS}
@@ -100,10 +102,10 @@ def may(user: Admin, wanted: Wanted) -> bool:
 
 def test_each_may_do_what_gpudash_needs(users: dict[str, Admin]) -> None:
     needed = clusters.wanted()
-    lacking = [one for one in needed if not may(users["launcher" if one.launcher else "watcher"], one)]
+    lacking = [one for one in needed if not may(users[one.account], one)]
     assert lacking == []
     assert len(needed) > 15
-    launching = [one for one in needed if one.launcher and one.verb in ("create", "delete", "update")]
+    launching = [one for one in needed if one.account == "launcher" and one.verb in ("create", "delete", "update")]
     assert not [one for one in launching if may(users["watcher"], one)], "a watcher cannot launch"
 
 
@@ -154,6 +156,7 @@ WORKS = {
         ("GET", f"/api/v1/namespaces/{RUNS}/pods"),
         ("GET", f"/api/v1/namespaces/{RUNS}/events"),
         ("GET", "/apis/node.k8s.io/v1/runtimeclasses"),
+        ("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/gpudash-policy"),
     ),
 }
 IS_REFUSED = {

@@ -128,6 +128,13 @@ def held(deployment: Json) -> dict[str, str]:
     return found
 
 
+def test_the_account_that_marks_nodes_is_for_launch_alone_and_off_by_default() -> None:
+    on = {name: held(one).get("quarantine") for name, one in deployments(release("full")).items()}
+    assert {name for name, how in on.items() if how} == {"launch"}
+    assert on["launch"] == "Secret"
+    assert not [one for one in release("minimal") if "quarantine" in one["metadata"]["name"]]
+
+
 def test_each_process_runs_what_it_runs_elsewhere() -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     wanted = {name: one["command"].split() for name, one in compose.items() if "command" in one and name != "redis"}
@@ -169,6 +176,22 @@ def test_without_a_launcher_nobody_may_launch() -> None:
     assert not [one for one in made if one["kind"] == "Secret"]
 
 
+def of_groups(*words: str) -> list[Json]:
+    """What the chart makes for runs of several nodes, by kind."""
+    names = ("gpudash-group", "groups")
+    return sorted(
+        (one for one in release(*words) if one["metadata"]["name"] in names), key=lambda one: str(one["kind"])
+    )
+
+
+def test_runs_of_several_nodes_get_what_is_shipped_where_it_is_asked_for() -> None:
+    shipped = list(yaml.safe_load_all((ROOT / "deploy" / "validation-groups.yaml").read_text(encoding="utf-8")))
+    assert of_groups("full") == sorted(shipped, key=lambda one: str(one["kind"]))
+    moved = of_groups("full", "--set", "launcher.namespace=gpu-tests")
+    assert [one["metadata"]["namespace"] for one in moved] == ["gpu-tests", "gpu-tests"]
+    assert of_groups("minimal") == of_groups("full", "--set", "launcher.enabled=false") == []
+
+
 def test_exporters_that_are_read_directly_are_read_as_the_watchers() -> None:
     usage = deployments(release("full"))["usage"]
     assert held(usage) == {"watcher": "own token"}
@@ -185,7 +208,9 @@ def test_what_tasks_is_given_names_no_credential() -> None:
         name: {one["name"] for one in pod(process)["volumes"]} for name, process in deployments(release("full")).items()
     }
     assert {name for name, volumes in others.items() if "other-launcher" in volumes} == {"launch"}
-    assert {name for name, volumes in others.items() if "other-watcher" in volumes} == {"watch"}
+    assert {name for name, volumes in others.items() if "other-watcher" in volumes} == {"watch", "usage"}, (
+        "usage reads exporters directly here"
+    )
 
 
 def test_every_account_and_every_mount_is_there() -> None:
@@ -297,7 +322,7 @@ def test_the_secret_of_the_client_is_in_the_secret_of_the_others_unless_it_is_na
 
 def test_no_manifest_holds_a_password() -> None:
     made: list[Any] = release("full")
-    assert not [one for one in made if one["kind"] == "Secret"]
+    assert not [one for one in made if one["kind"] == "Secret" and {"data", "stringData"} & one.keys()]
 
 
 def test_the_web_pods_are_scraped_as_one_target(tmp_path: Path) -> None:

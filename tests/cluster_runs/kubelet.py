@@ -19,6 +19,7 @@ from tests.http_server import Handler, Server
 
 Obj = dict[str, Any]
 TICK_S = 0.1
+_INDEX = "batch.kubernetes.io/job-completion-index"
 _V1, _V2 = "ALIYUN_COM_GPU_MEM", "scheduler.framework.gpushare.allocation"
 
 
@@ -27,6 +28,8 @@ class Script:
     """What a container on this node does. log_status: instead of the log. waiting: it never starts. hangs: it never ends.
 
     swallows: who asks for its log gets no byte, and no end either.
+
+    others: what the pods of an Indexed Job do that do not have the index 0; None: the same. In a log {job} is the name of the Job.
 
     card: what gpushare's device plugin gives out whatever is written on the pod; None: what is written there.
     """
@@ -39,6 +42,7 @@ class Script:
     log_status: int = 200
     swallows: bool = False
     card: int | None = None
+    others: Script | None = None
 
 
 @dataclass
@@ -103,9 +107,14 @@ class Kubelet:
             return
         self._nodes[name] = node
         if pod["metadata"].get("deletionTimestamp"):
+            if pod["status"].get("phase") not in ("Succeeded", "Failed"):
+                # Its containers are ended first, and that is reported: until then a Job with rules on failures waits.
+                self.admin.call("PATCH", f"{path}/status", {"status": _status("Failed", _KILLED)}, MERGE)
             self.admin.call("DELETE", path, {"gracePeriodSeconds": 0})
             return
         script = self.scripts.get(node, self.default)
+        if script.others is not None and _written(pod).get(_INDEX, "0") != "0":
+            script = script.others
         status = _next(pod, script)
         if status is not None and not pod["status"].get("containerStatuses"):
             self._allocate(pod, script)
@@ -154,6 +163,9 @@ def _next(pod: Obj, script: Script) -> Obj | None:
     return status | ({"reason": "Evicted", "message": "The node was low on memory."} if script.evicted else {})
 
 
+_KILLED = {"terminated": {"exitCode": 137, "reason": "Error", "startedAt": "2026-01-01T00:00:05Z"}}
+
+
 def _status(phase: str, state: Obj) -> Obj:
     row = {"name": "suite", "image": "i", "imageID": "registry/i@sha256:" + "1" * 64, "ready": False, "restartCount": 0}
     return {"phase": phase, "containerStatuses": [row | {"state": state}]}
@@ -171,7 +183,12 @@ class _Logs(Handler):
         if script is not None and script.swallows:
             self.kubelet._stopped.wait(600)
         status = 404 if script is None else script.log_status
-        body = script.log if script is not None and status == 200 else b"scripted"
+        name = path.split("/")[3] if script is not None else ""
+        body = (
+            script.log.replace(b"{job}", name.rsplit("-", 2)[0].encode())
+            if script is not None and status == 200
+            else b"scripted"
+        )
         for part in query.split("&"):
             name, _, value = part.partition("=")
             if name == "limitBytes":

@@ -14,7 +14,8 @@ import pytest
 
 from inventory.models import Cluster
 from tests.cluster_runs.conftest import NAMESPACE, add_node
-from tests.cluster_runs.kubelet import Kubelet
+from tests.cluster_runs.kubelet import Kubelet, Script
+from tests.cluster_runs.test_groups import WELL, asked, recorded
 from tests.cluster_runs.test_runs import drive, jobs
 from tests.controlplane import controlplane
 from tests.controlplane.admin import MERGE, Admin, Refused
@@ -179,8 +180,10 @@ def test_a_pod_without_limits_gets_some(admin: Admin) -> None:
 
 
 def test_nothing_goes_in_or_out(admin: Admin) -> None:
-    [policy] = admin.list(f"/apis/networking.k8s.io/v1/namespaces/{NAMESPACE}/networkpolicies")
-    spec = policy["spec"]
+    found = admin.list(f"/apis/networking.k8s.io/v1/namespaces/{NAMESPACE}/networkpolicies")
+    of_groups = [one for one in found if one["metadata"]["name"] == "groups"]  # deploy/validation-groups.yaml
+    assert all(one["spec"]["podSelector"].get("matchExpressions") for one in of_groups)
+    [spec] = [one["spec"] for one in found if one not in of_groups]
     assert spec["podSelector"] == {}
     assert set(spec["policyTypes"]) == {"Ingress", "Egress"}
     assert not spec.get("ingress")
@@ -286,3 +289,32 @@ def test_a_run_goes_through_under_the_policy(real: Cluster, kubelet: Kubelet, po
     run, _ = request_run(wish(node="kept"))
     drive(real, run)
     assert run.verdict == "passed", run.reasons
+
+
+def test_a_group_goes_through_under_the_policy(
+    admin: Admin, plane: ControlPlane, real: Cluster, kubelet: Kubelet, policy: None
+) -> None:
+    kubectl = [str(controlplane.cache() / "kubectl"), "--kubeconfig", str(plane.kubeconfig)]
+    file = str(ROOT / "deploy" / "validation-groups.yaml")
+    subprocess.run([*kubectl, "apply", "-f", file], check=True, capture_output=True, timeout=60)
+    run = asked(real, kubelet, "ruled", Script(recorded("two-nodes"), others=WELL))
+    drive(real, run)
+    assert run.verdict == "passed", run.reasons
+    [service] = admin.list(f"/api/v1/namespaces/{NAMESPACE}/services")
+    spec = pod_spec_of(run.manifest)
+    assert (spec["subdomain"], service["spec"]["clusterIP"]) == (service["metadata"]["name"], "None")
+    labels = run.manifest["spec"]["template"]["metadata"]["labels"]
+    assert service["spec"]["selector"].items() <= labels.items()
+
+
+def test_the_policy_takes_no_other_variable_from_elsewhere(admin: Admin, policy: None) -> None:
+    for name, source in {
+        "JOB_COMPLETION_INDEX": {"secretKeyRef": {"name": "a", "key": "b"}},
+        "OTHER": {"fieldRef": {"fieldPath": "metadata.name"}},
+    }.items():
+        pod = changed(env=[{"name": name, "valueFrom": source}])
+        assert "into its environment" in why_not(admin, NAMESPACE, pod)
+
+
+def pod_spec_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    return dict(manifest["spec"]["template"]["spec"])

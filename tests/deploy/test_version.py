@@ -1,4 +1,4 @@
-"""The version stands in one place, `gpudash.__version__`: package, chart, image tag, changelog and command follow it."""
+"""The version stands in one place, `gpudash.__version__`: package, chart, image tags, changelog and command follow it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,18 @@ def test_the_base_names_the_image_by_it() -> None:
     base: list[Path] = sorted((ROOT / "deploy" / "kustomize" / "base").glob("*.yaml"))
     named = {tag for path in base for tag in re.findall(r"image: gpudash:(\S+)", path.read_text())}
     assert named == {__version__}
+
+
+def test_compose_names_the_image_by_it() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    named = {one["image"] for one in services.values() if "build" in one}
+    assert named == {f"gpudash:{__version__}"}
+
+
+def test_no_image_is_called_latest() -> None:
+    files = [path for path in (ROOT / "deploy").rglob("*") if path.suffix in (".yaml", ".tpl")]
+    found = [path for path in (*files, ROOT / "docker-compose.yml") if re.search(r":latest\b", path.read_text())]
+    assert found == []
 
 
 def test_the_changelog_begins_with_it() -> None:

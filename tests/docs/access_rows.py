@@ -28,14 +28,15 @@ class Column(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One method of one address; role: that it needs."""
+    """One method of one address; role: that it needs; of_all: for who sees all clusters alone."""
 
     method: str
     route: str
     role: Role
+    of_all: bool = False
 
     def told(self, column: Column) -> str:
-        if column.acts_as is None or not column.acts_as.covers(self.role):
+        if column.acts_as is None or not column.acts_as.covers(self.role) or (self.of_all and column.places):
             return REFUSED
         return READ if self.method == "GET" else WRITE
 
@@ -70,4 +71,4 @@ def _methods(route: str, view: Any) -> Iterator[Row]:
         if hasattr(kind, method.lower()) or (kind is None and method == "GET"):
             role = role_for(kind or view, method)
             assert role is not None, f"{route} is open"
-            yield Row(method, route, role)
+            yield Row(method, route, role, getattr(kind, "of_all_clusters", False))

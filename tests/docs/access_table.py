@@ -1,4 +1,4 @@
-"""`python -m tests.docs.access_table`: writes docs/access-table.md from the views of REST and the rules of roles and scopes.
+"""`python -m tests.docs.access_table`: writes docs/reference/access-table.md from REST's views and the rules of roles and scopes.
 
 A test compares the file with what this would write, and `tests/accounts/test_access_table.py` asks every address as each column.
 """
@@ -12,14 +12,14 @@ import django
 
 from tests.processes import ROOT
 
-PAGE = ROOT / "docs" / "access-table.md"
+PAGE = ROOT / "docs" / "reference" / "access-table.md"
 HEAD = """\
-# Who may what in REST
+# REST permissions
 
 <!-- Written by `python -m tests.docs.access_table` from the views; do not edit. -->
 
 Every address for programs, by role and scope. Of what may be read there is only what the scope has
-([access.md](access.md#scopes)); a thing outside of it does not exist (404). An administrator has no scope.
+([access.md](../access.md#scopes)); a thing outside of it does not exist (404). An administrator has no scope.
 
 A token may what the lesser of its own role and its user's may, with the narrower of both scopes; it makes other tokens with the role
 admin only. Who is not signed in, or has no role, is refused everywhere (401, 403).

@@ -1,4 +1,4 @@
-"""`python -m tests.docs.csv_columns`: writes docs/csv.md from the declarations of the resources.
+"""`python -m tests.docs.csv_columns`: writes docs/reference/csv.md from the declarations of the resources.
 
 A test compares the file with what this would write.
 """
@@ -9,14 +9,14 @@ import os
 
 from tests.processes import ROOT
 
-PAGE = ROOT / "docs" / "csv.md"
+PAGE = ROOT / "docs" / "reference" / "csv.md"
 
 HEAD = """\
 # CSV
 
 <!-- Written by `python -m tests.docs.csv_columns` from resources/; do not edit. -->
 
-Every list can be downloaded as CSV: *CSV* below the list on a page, or `?format=csv` in REST ([rest.md](rest.md#csv)). Both return
+Every list can be downloaded as CSV: *CSV* below the list on a page, or `?format=csv` in REST ([rest.md](../rest.md#csv)). Both return
 the same file with all rows that match the filters.
 
 - The file is UTF-8, comma-separated. The first line contains the column names.

@@ -1,4 +1,4 @@
-"""`python -m tests.docs.findings`: writes docs/findings.md from the catalogue of findings.
+"""`python -m tests.docs.findings`: writes docs/reference/findings.md from the catalogue of findings.
 
 Uses the catalogue only. A test compares the file with its output.
 """
@@ -11,7 +11,7 @@ from stacks.engine.base import ERROR, INFO, WARNING
 from stacks.engine.stack import Entry
 from tests.processes import ROOT
 
-PAGE = ROOT / "docs" / "findings.md"
+PAGE = ROOT / "docs" / "reference" / "findings.md"
 
 HEAD = """\
 # Findings
@@ -21,7 +21,7 @@ HEAD = """\
 A finding is a problem that gpudash has detected. It stays active as long as its cause exists. Then it stays in the
 history with its end time. Each finding has a code, a severity, a text with numbers and a remedy, and the time at which it
 was first seen. Findings are on the findings page, on the pages of nodes and cards, in `/api/v1/findings`, in
-`gpudash_findings` and in `manage.py inspect`.
+`gpudash_findings` and in `gpudash inspect`.
 
 - **error**: a workload will fail or a number is wrong.
 - **warning**: likely to become an error, or data is missing.
@@ -31,7 +31,7 @@ was first seen. Findings are on the findings page, on the pages of nodes and car
 
 def page() -> str:
     """The whole page, as Markdown: a table of all codes, worst first, then a section for each."""
-    from inventory.catalogue import CATALOGUE  # it asks the settings what apps add
+    from inventory.catalogue import CATALOGUE  # apps add theirs when Django is ready
 
     ordered = sorted(CATALOGUE.items(), key=lambda one: ((ERROR, WARNING, INFO).index(one[1].severity), one[0]))
     rows = [f"| [`{code}`](#{code}) | {entry.severity} | {entry.title} |" for code, entry in ordered]
@@ -44,6 +44,9 @@ def _section(code: str, entry: Entry) -> str:
 
 
 if __name__ == "__main__":
+    import django
+
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
+    django.setup()  # apps add their findings then
     PAGE.write_text(page(), encoding="utf-8")
     print(f"{PAGE.name}: written")

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from tests.processes import ROOT
 
-PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+)
 
 _FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
@@ -52,7 +55,7 @@ def manage_calls(page: Path) -> list[list[str]]:
     found = []
     for line in console_lines(page):
         inside = re.search(r"(?:manage\.py|^(?:\(umask 077; )?gpudash) (.*?)\)?(?: > .*)?$", line)
-        if inside and not re.search(r"[\[…]", inside[1]):
+        if inside and not re.search(r"[\[…]|^--version$", inside[1]):
             found.append(shlex.split(inside[1]))
     return found
 

@@ -1,4 +1,4 @@
-"""`python -m tests.docs.reasons`: writes docs/reasons.md from the reasons of the suites.
+"""`python -m tests.docs.reasons`: writes docs/reference/reasons.md from the reasons of the suites.
 
 Knows the declared reasons and nothing of runs. A test compares the file with what this would write.
 """
@@ -12,7 +12,7 @@ from validations.suites import reasons, registry
 from validations.suites.engine.reason_words import ReasonWords
 from validations.suites.engine.reasons import REASONS
 
-PAGE = ROOT / "docs" / "reasons.md"
+PAGE = ROOT / "docs" / "reference" / "reasons.md"
 
 HEAD = """\
 # Reason codes
@@ -21,7 +21,7 @@ HEAD = """\
 
 Reasons explain the verdict of a run. Each reason has a code, a text with details and, if it comes from the log, the line number.
 The first reason decided the verdict. A pass can have reasons too: they are remarks. Reasons are shown on the page of a run, in
-`/api/v1/runs`, and by `manage.py validate` and `parse_log`. Codes are stable.
+`/api/v1/runs`, and by `gpudash validate` and `parse_log`. Codes are stable.
 """
 
 

@@ -9,14 +9,18 @@ import pytest
 from django.core.management import CommandError, get_commands, load_command_class
 from django.urls import Resolver404, resolve
 
+import manage
+from fleetsim import Fleet
+from gpudash.demo_programs import demo_programs
+from gpudash.management.commands import demo
 from tests.docs.reading import PAGES, ROOT, console_lines, manage_calls
 
 SHOWN = [(page.name, call) for page in PAGES for call in manage_calls(page)]
 
 
 def refused(call: list[str]) -> str:
-    """Why manage.py would not take these words; "" when it would."""
-    name, *words = call
+    """Why gpudash would not take these words; "" when it would."""
+    _, name, *words = manage.words(["gpudash", *call])
     app = get_commands().get(name)
     if app is None:
         return f"there is no command {name}"
@@ -65,3 +69,15 @@ def test_every_address_that_is_asked_for_exists(page: Path) -> None:
             except Resolver404:
                 lost.append(address)
     assert not lost
+
+
+def test_the_demo_prints_what_the_tour_shows() -> None:
+    printed = demo._measured(Fleet(nodes=60, seed=1, programs=demo_programs()))
+    assert f"\n{printed}\n" in (ROOT / "docs" / "try.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_and_the_tour_have_a_fleet_of_the_size_that_the_demo_has() -> None:
+    nodes = load_command_class("gpudash", "demo").create_parser("manage.py", "demo").get_default("nodes")
+    for page in ("README.md", "docs/try.md"):
+        named = re.findall(r"[Ss]imulated fleet of (\d+) nodes", (ROOT / page).read_text(encoding="utf-8"))
+        assert set(named) == {str(nodes)}, page

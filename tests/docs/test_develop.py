@@ -1,4 +1,4 @@
-"""The lists of files in docs/develop.md: each file and folder that they name is there, and each resource has what it says."""
+"""The lists of files in CONTRIBUTING.md: each file and folder that they name is there, and each resource has what it says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.resources.test_declared import ALL
 
 #: What stands for a name of your own.
 _FREE = re.compile(r"NAME|my-suite|my_suite|…|\*")
-TEXT = (ROOT / "docs" / "develop.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def named_files() -> set[str]:

@@ -1,4 +1,4 @@
-"""What docs/develop.md says of adding an exporter is true, and the table of the golden cases says what the modules say."""
+"""What CONTRIBUTING.md says of adding an exporter is true, and the table of the golden cases says what the modules say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from exporters import FORMATS
 from tests.docs.reading import ROOT, table_rows
 
-DEVELOP, GOLDEN = ROOT / "docs" / "develop.md", ROOT / "tests" / "exporters" / "golden"
+DEVELOP, GOLDEN = ROOT / "CONTRIBUTING.md", ROOT / "tests" / "exporters" / "golden"
 
 
 def section() -> str:

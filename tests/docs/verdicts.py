@@ -1,4 +1,4 @@
-"""`python -m tests.docs.verdicts`: writes docs/verdicts.md from the log patterns that the suites declare.
+"""`python -m tests.docs.verdicts`: writes docs/reference/verdicts.md from the log patterns that the suites declare.
 
 Knows the declarations and nothing of runs. A test compares the file with what this would write, and
 `tests/validations/suites/test_phrases.py` holds the declarations to what the suites do.
@@ -13,7 +13,7 @@ from validations.suites import registry
 from validations.suites.engine.base import Suite
 from validations.suites.engine.phrases import Phrase
 
-PAGE = ROOT / "docs" / "verdicts.md"
+PAGE = ROOT / "docs" / "reference" / "verdicts.md"
 
 HEAD = """\
 # Log patterns by suite
@@ -29,7 +29,7 @@ a name that is not a GPU's) are described.
 warning. The codes are those of [reasons.md](reasons.md). Before parsing, gpudash removes time stamps, the prefix of `kubectl logs
 --prefix`, colours, carriage returns and Windows encodings.
 """
-SHARED = "CUDA errors"
+SHARED = "Errors of CUDA, HIP and NCCL"
 _TITLES = ("Pattern", "Verdict", "Reason", "Meaning", "Source")
 
 
@@ -47,7 +47,7 @@ def page() -> str:
 
 
 def _section(suite: Suite, phrases: list[Phrase], alike: bool) -> list[str]:
-    more = " CUDA messages: see [CUDA errors](#cuda-errors)." if alike else ""
+    more = " Errors that several suites know: [below](#errors-of-cuda-hip-and-nccl)." if alike else ""
     rows = [_row(phrase, suite.source) for phrase in phrases]
     rows += [
         (f"exit code {number}", code.severity, f"`{code.code}`", _sentence(code.text), suite.source)

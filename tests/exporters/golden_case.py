@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from exporters import Context, Found, Report, Sample, Told, page_names, read_answer, read_page, recognise
+from exporters import Context, Found, ProblemCounts, Report, Sample, page_names, read_answer, read_page, recognise
 
 GOLDEN = Path(__file__).parent / "golden"
 #: The clock of every case, unless its context.json sets another.
@@ -55,7 +55,7 @@ def load(name: str) -> Case:
 
 def read(case: Case) -> list[tuple[Found, Report]]:
     """Every format that is recognised, and what it gives."""
-    told = Told()
+    told = ProblemCounts()
     if case.kind == "object.json":
         return [_of_object(case)]
     if case.kind == "page.txt":

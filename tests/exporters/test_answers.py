@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from exporters import Answer, Sample, Told, read_answer, stamped
+from exporters import Answer, ProblemCounts, Sample, read_answer, stamped
 from exporters.engine import answers
 from exporters.engine.samples import LabelSets
 
@@ -23,7 +23,7 @@ def body(*result: Any, spaced: bool = False, **more: Any) -> bytes:
 
 
 def read(text: bytes, name: str | None = None) -> tuple[Answer, dict[str, int]]:
-    told = Told()
+    told = ProblemCounts()
     answer = read_answer(text, told, name)
     return answer, {problem.code: problem.count for problem in told.problems()}
 
@@ -151,7 +151,7 @@ def test_a_name_with_an_escape_is_read() -> None:
 
 def test_a_series_that_has_a_name_gives_it_to_no_other() -> None:
     """However the name is written: with spaces, with escapes, twice, or not at all."""
-    told, sets = Told(), LabelSets()
+    told, sets = ProblemCounts(), LabelSets()
     pieces = (
         b'{"__name__":"a","x":"1"}',
         b'{"x":"1"}',
@@ -176,7 +176,7 @@ def test_a_series_that_has_a_name_gives_it_to_no_other() -> None:
 
 @pytest.mark.parametrize("spaced", [False, True])
 def test_labels_are_one_object_for_all_metrics_of_a_card_in_whatever_order_they_come(spaced: bool) -> None:
-    told, sets = Told(), LabelSets()
+    told, sets = ProblemCounts(), LabelSets()
     labels = [{"UUID": f"GPU-{number}"} for number in range(50)]
     first = read_answer(
         body(*(series({"__name__": "a", **item}) for item in labels), spaced=spaced), told, sets=sets

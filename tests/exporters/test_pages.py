@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from exporters import Sample, Told, page_names, read_page
+from exporters import ProblemCounts, Sample, page_names, read_page
 from exporters.engine import pages
 from exporters.engine.samples import LABEL_CHARS, MOST_LABELS
 
@@ -14,7 +14,7 @@ NAMES = frozenset(("a", "b:c", "a_total"))
 
 
 def read(text: str | bytes, openmetrics: bool | None = None) -> tuple[list[Sample], dict[str, int]]:
-    told = Told()
+    told = ProblemCounts()
     body = text.encode() if isinstance(text, str) else text
     found = list(read_page(body, NAMES, told, openmetrics=openmetrics))
     return found, {problem.code: problem.count for problem in told.problems()}
@@ -156,7 +156,7 @@ def test_the_names_of_a_page() -> None:
 
 def test_a_line_of_many_escapes_takes_linear_time() -> None:
     """Patterns do not go back: a line that does not match is left at once."""
-    told = Told()
+    told = ProblemCounts()
     hostile = b"".join(
         b'a{x="' + piece * (60_000 // len(piece)) + b"\n" for piece in (b"\\", b'",y="', b" ", b'\\"', b",")
     )

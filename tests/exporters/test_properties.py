@@ -16,9 +16,9 @@ from exporters import (
     MEASURES,
     Context,
     Format,
+    ProblemCounts,
     Report,
     Sample,
-    Told,
     page_names,
     read_answer,
     read_page,
@@ -253,7 +253,7 @@ _lines = st.lists(st.sampled_from(_PIECES), max_size=80).map(lambda pieces: "".j
 @SLOW
 @given(st.one_of(st.binary(max_size=400), _lines), st.booleans())
 def test_no_page_raises_and_every_line_that_is_asked_for_is_a_sample_or_told(body: bytes, openmetrics: bool) -> None:
-    told = Told()
+    told = ProblemCounts()
     names = page_names(body) | {"a"}
     samples = list(read_page(body, names, told, openmetrics=openmetrics))
     assert recognise(names) == recognise(names)
@@ -306,7 +306,7 @@ _bodies = st.one_of(_json, _vectors).map(lambda whole: json.dumps(whole).encode(
 @SLOW
 @given(st.one_of(st.binary(max_size=200), _bodies), st.one_of(st.none(), st.just("b")))
 def test_no_answer_raises_and_one_that_gives_nothing_says_why(body: bytes, name: str | None) -> None:
-    told = Told()
+    told = ProblemCounts()
     answer = read_answer(body, told, name)
     assert bool(answer.error) <= (answer.samples == ())
     assert bool(answer.error) == ("not-an-answer" in {problem.code for problem in told.problems()})

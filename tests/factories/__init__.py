@@ -46,8 +46,9 @@ def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0,
         for kind in Kind
         if kind not in (*LOOKED_FOR, Kind.SERVICES)
     )
-    for kind in (*LOOKED_FOR, Kind.SERVICES):
-        Watch.objects.create(cluster=cluster, kind=kind, **beginning(kind))
+    Watch.objects.bulk_create(
+        Watch(cluster=cluster, kind=kind, **beginning(kind)) for kind in (*LOOKED_FOR, Kind.SERVICES)
+    )
     return cluster
 
 

@@ -72,10 +72,13 @@ class Batch:
 
 def mirror(cluster: Cluster, kind: Kind, things: Iterable[Thing]) -> None:
     """Write objects as a watcher does that sees them."""
+    objects = list(things)
+    if not objects:
+        return
     mirrored = KINDS[kind.value]
     store = Store(cluster.pk, mirrored, tells_reconciler=False)
     store.load()
-    decoded = [msgspec.json.decode(encoded(thing), type=mirrored.struct) for thing in things]
+    decoded = [msgspec.json.decode(encoded(thing), type=mirrored.struct) for thing in objects]
     with transaction.atomic():
         store.apply([("MODIFIED", thing, None) for thing in decoded])
 

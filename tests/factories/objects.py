@@ -15,12 +15,15 @@ Thing = dict[str, Any]
 NAMESPACES = ("default", "team-a", "team-b")
 #: Of no known number of cards: nodes of any kind and size are made of it.
 INSTANCE_TYPE = "ecs.ebmgn6e.24xlarge"
+#: What a node has of its own, and what each pod requests of it.
+HOST, OF_A_POD = {"cpu": "96", "memory": "768Gi"}, {"cpu": "1500m", "memory": "4Gi"}
 
 
 def node_object(trait: Trait, name: str, cards: int, ready: bool | None, now: datetime, number: int = 0) -> Thing:
     """number: of the node among those of its cluster, for its address."""
     amounts = {trait.resource: str(cards * trait.slots)} | ({trait.counts: str(cards)} if trait.counts else {})
-    labels = {"kubernetes.io/os": trait.os, "node.kubernetes.io/instance-type": INSTANCE_TYPE}
+    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": trait.os}
+    labels["node.kubernetes.io/instance-type"] = INSTANCE_TYPE
     labels["topology.kubernetes.io/zone"] = "zone-a"
     labels |= {label: value.format(cards=cards) for label, value in trait.labels}
     status = {True: "True", False: "False", None: "Unknown"}[ready]
@@ -37,8 +40,8 @@ def node_object(trait: Trait, name: str, cards: int, ready: bool | None, now: da
         },
         "spec": {},
         "status": {
-            "capacity": amounts,
-            "allocatable": amounts,
+            "capacity": amounts | HOST,
+            "allocatable": amounts | HOST,
             "conditions": [condition],
             "addresses": [{"type": "InternalIP", "address": _address(number)}],
             "nodeInfo": {"kubeletVersion": "v1.33.1", "operatingSystem": trait.os},
@@ -117,7 +120,7 @@ def claim_object(name: str, request: Thing, namespace: str = "team-a", **more: A
 
 
 def _pod(name: str, namespace: str, limits: dict[str, str]) -> Thing:
-    container = {"name": "main", "resources": {"limits": limits, "requests": limits}}
+    container = {"name": "main", "resources": {"limits": limits, "requests": OF_A_POD | limits}}
     return {
         "metadata": {"name": name, "namespace": namespace, "uid": f"pod-{name}"},
         "spec": {"containers": [container]},

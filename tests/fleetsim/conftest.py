@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from fleetsim import Fleet, Server, serve
 from gpudash.demo_programs import demo_programs
+from kube.objects import Node
 from tests.fleetsim.client import Client
 
 START = 1_780_000_000.0
@@ -30,6 +32,11 @@ def api(server: Server) -> Iterator[Client]:
     client = Client(server)
     yield client
     client.pool.clear()
+
+
+def node_of(obj: dict[str, Any]) -> Node:
+    """As it is read from the API server: some of its fields are kept as they came."""
+    return msgspec.json.decode(msgspec.json.encode(obj), type=Node)
 
 
 def pass_time(fleet: Fleet, seconds: float, pace: float = 0.5) -> None:

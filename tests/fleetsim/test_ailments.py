@@ -12,10 +12,10 @@ from fleetsim.resources import NODES, PODS, RESOURCESLICES
 from inventory.health import judge
 from inventory.health.judge import Judged
 from kube.claims import ResourceSlice
-from kube.objects import Node, Pod
+from kube.objects import Pod
 from stacks.engine.base import Context
 from stacks.engine.node_report import node_report
-from tests.fleetsim.conftest import START
+from tests.fleetsim.conftest import START, node_of
 
 
 def judged(fleet: Fleet) -> dict[str, Judged]:
@@ -26,7 +26,7 @@ def judged(fleet: Fleet) -> dict[str, Judged]:
         pods[one["spec"].get("nodeName", "")].append(msgspec.convert(one, Pod))
     found = {}
     for one in fleet.store.all(NODES):
-        node = msgspec.convert(one, Node)
+        node = node_of(one)
         name = node.metadata.name
         mine = tuple(each for each in slices if each.spec.nodeName == name)
         context = Context(now=fleet.now, slices=mine, claims_read=True)

@@ -91,7 +91,8 @@ def test_an_hour_of_life_promises_nothing_twice(seed: int) -> None:
         check_no_device_and_no_counter_is_promised_twice(fleet)
         check_claims_and_pods_agree(fleet)
         claims |= {claim["metadata"]["uid"] for claim in fleet.store.all(RESOURCECLAIMS)}
-    assert len(claims) > len(fleet.store.all(RESOURCECLAIMS)) + 10
+    # Pods came and went meanwhile; they stay for hours.
+    assert len(claims) >= len(fleet.store.all(RESOURCECLAIMS)) + 5
 
 
 def test_what_the_driver_lists_is_what_a_card_can_be() -> None:

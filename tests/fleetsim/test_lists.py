@@ -108,12 +108,28 @@ def test_one_object_is_read_with_its_kind(api: Client) -> None:
     assert (node["kind"], node["apiVersion"], node["metadata"]["name"]) == ("Node", "v1", "gpu-t4-01")
 
 
+def test_a_node_can_be_tainted_and_cordoned(api: Client, simulated: Fleet) -> None:
+    name = simulated.world.machines[0].name
+    taint = {"key": "gpudash.io/failed-validation", "value": "0abc", "effect": "NoSchedule"}
+    api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": [taint], "unschedulable": True}})
+    machine = simulated.world.machines[0]
+    assert (machine.taints, machine.cordoned) == (((taint["key"], "0abc", "NoSchedule"),), True)
+    api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": None, "unschedulable": None}})
+    assert (machine.taints, machine.cordoned) == ((), False)
+
+
 def test_labels_and_annotations_can_be_patched_and_nothing_else(api: Client) -> None:
     path = "/api/v1/nodes/gpu-t4-01"
     node = api.patch(path, {"metadata": {"labels": {"probe": "1", "gpushare": None}}})
     assert node["metadata"]["labels"]["probe"] == "1"
     assert "gpushare" not in node["metadata"]["labels"]
-    for patch in ({"spec": {"unschedulable": True}}, {"status": None}, {"metadata": None}, {"metadata": {"name": "x"}}):
+    for patch in (
+        {"spec": {"podCIDR": "10.0.0.0/8"}},
+        {"spec": {"taints": "x"}},
+        {"status": None},
+        {"metadata": None},
+        {"metadata": {"name": "x"}},
+    ):
         assert api.patch(path, patch, status=422)["reason"] == "Invalid"
     for patch in ({"metadata": {"labels": {"a": 1}}}, {"metadata": {"annotations": "x"}}):
         api.patch(path, patch, status=422)

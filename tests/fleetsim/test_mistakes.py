@@ -11,11 +11,11 @@ from fleetsim import Fleet
 from fleetsim.resources import DAEMONSETS, NODES, PODS, RESOURCECLAIMS, RESOURCESLICES
 from fleetsim.upgrade import POOL
 from kube.claims import ResourceClaim, ResourceSlice, pinned_node
-from kube.objects import DaemonSet, Node, Pod
+from kube.objects import DaemonSet, Pod
 from stacks import owner, relevant_resource
 from stacks.engine.base import Context
 from stacks.engine.node_report import node_report
-from tests.fleetsim.conftest import START
+from tests.fleetsim.conftest import START, node_of
 
 #: (node, code) of every finding of the standard fleet that is planted.
 FOUND = {
@@ -62,7 +62,7 @@ def findings(fleet: Fleet) -> set[tuple[str, str]]:
             claims=tuple(each for each in claims if on_node(each, name)),
             claims_read=True,
         )
-        found |= {(name, row.code) for row in node_report(msgspec.convert(one, Node), pods[name], context).findings}
+        found |= {(name, row.code) for row in node_report(node_of(one), pods[name], context).findings}
     return found
 
 

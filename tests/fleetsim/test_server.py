@@ -54,7 +54,7 @@ def test_discovery_names_each_kind_that_is_served(api: Client) -> None:
     }
     assert served == wanted | {
         *("configmaps", "services", "deployments", "resourceslices", "resourceclaims"),
-        *("clusterpolicies", "deviceconfigs"),
+        *("clusterpolicies", "deviceconfigs", "priorityclasses"),
     }
 
 

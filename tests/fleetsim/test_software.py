@@ -17,9 +17,9 @@ from fleetsim.upgrade import DONE, POOL, REQUIRED, RESTART, STATE, VALIDATION
 from inventory.models import Component, Finding, Watch
 from inventory.models.cluster import Kind
 from kube.daemonset_nodes import obstacles
-from kube.objects import DaemonSet, Node, Pod
+from kube.objects import DaemonSet, Pod
 from tests.fleetsim.client import Client
-from tests.fleetsim.conftest import START, pass_time
+from tests.fleetsim.conftest import START, node_of, pass_time
 from tests.inventory.components.case import Case, made
 
 #: States that are no news.
@@ -143,7 +143,7 @@ def placed(fleet: Fleet) -> set[tuple[str, str, str]]:
 
 def selected(fleet: Fleet) -> set[tuple[str, str, str]]:
     """The same by the product's own rules of selectors, affinities and tolerations."""
-    nodes = [msgspec.convert(one, Node) for one in fleet.store.all(NODES)]
+    nodes = [node_of(one) for one in fleet.store.all(NODES)]
     found = set()
     for raw in fleet.store.all(DAEMONSETS):
         daemonset = msgspec.convert(raw, DaemonSet)

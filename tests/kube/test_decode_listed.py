@@ -42,7 +42,9 @@ def _containers(pod: objects.Pod | listed.Pod) -> list[objects.Container | liste
 
 @pytest.mark.parametrize("given", [objects.Container, objects.PodSpec, objects.Pod])
 def test_the_fields_of_a_listed_pod_are_those_of_a_pod(given: type[msgspec.Struct]) -> None:
-    assert getattr(listed, given.__name__).__struct_fields__ == given.__struct_fields__
+    """And more, of what is counted while it is listed and not kept."""
+    fields = given.__struct_fields__
+    assert getattr(listed, given.__name__).__struct_fields__[: len(fields)] == fields
 
 
 def test_what_is_missing_or_null_is_nothing() -> None:

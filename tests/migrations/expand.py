@@ -15,7 +15,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
 #: App labels of ours.
-OURS = ("access", "audit", "inventory", "runtime", "validations")
+OURS = ("access", "audit", "inventory", "runtime", "validations", "quarantine")
 _TAKES_AWAY = (
     operations.RenameField,
     operations.RenameModel,

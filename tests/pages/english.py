@@ -17,7 +17,7 @@ TERMS: Mapping[str, str] = {
     word: why
     for words, why in (
         ("GiB KiB MiB TiB", "units"),
-        ("API CPU CSV DLL DRA ECC GPU JSON REST SHA TLS UID URL UTC UUID", "abbreviations"),
+        ("API CPU CSV DLL DRA ECC GPU JSON PEM REST SHA TLS UID URL UTC UUID YAML", "abbreviations"),
         ("DCGM MIG MPS NCCL Xid", "what NVIDIA calls its parts"),
         ("Helm chart", "what Helm calls its package, in Chinese too"),
         (
@@ -25,7 +25,7 @@ TERMS: Mapping[str, str] = {
             "kinds of Kubernetes",
         ),
         (
-            "allocatable allocatedResourcesStatus capacity NoSchedule ResourceHealthStatus",
+            "allocatable allocatedResourcesStatus capacity managedFields NoSchedule ResourceHealthStatus",
             "fields and values of Kubernetes",
         ),
         (
@@ -34,11 +34,18 @@ TERMS: Mapping[str, str] = {
         ),
         ("Alpha Operator", "stage of a feature, GPU Operator"),
         (
-            "ACK AMD Ascend Cambricon containerd HAMi Intel Koordinator Linux NVIDIA OpenAPI Prometheus Volcano Windows",
+            "Alertmanager DingTalk Feishu Lark Microsoft PagerDuty Slack Teams Webhook WeCom Workflows",
+            "receivers of messages",
+        ),
+        ("JUnit junit XML", "formats of results of other tools"),
+        ("HTTPS SMTP none starttls tls", "protocols, and values of their settings"),
+        (
+            "ACK AMD Ascend Cambricon containerd HAMi Headlamp Intel Koordinator Linux NVIDIA OpenAPI Prometheus Volcano Windows",
             "products",
         ),
         (
-            "Carlo CUDA deviceQuery DirectML DirectX ffmpeg Monte OpenCL Tiny vectorAdd Vulkan WinML",
+            "Carlo CUDA deviceQuery DirectML DirectX ffmpeg Monte OpenCL Tiny vectorAdd Vulkan WinML "
+            "AMD HIP burn nvbandwidth RCCL ROCm SMI Validation Suite Instinct OAM",
             "programs of suites",
         ),
         ("admin gpudash operator viewer", "this product and its roles, as commands and REST name them"),
@@ -126,8 +133,8 @@ class _Reader(HTMLParser):
 
 def _attributes(tag: str, given: Mapping[str, str]) -> Iterator[str]:
     for name, value in given.items():
-        if name == "data-words" and value.startswith("{"):
-            yield from map(str, json.loads(value).values())
+        if name == "data-readings":
+            yield from {text for _place, text in json.loads(value)}
         elif name in _READ or (
             name == "value" and tag == "input" and given.get("type") in ("submit", "button", "reset")
         ):

@@ -37,6 +37,25 @@ def test_bytes_are_read_as_gib(amount: int, text: str) -> None:
     assert amounts.gib(amount) == text
 
 
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (0, "0"),
+        (1234.5678, "1,235"),
+        (123.4567, "123"),
+        (99.96, "100"),
+        (33.94, "33.9"),
+        (33.96, "34"),
+        (5.57, "5.57"),
+        (2.5, "2.5"),
+        (0.0456, "0.05"),
+        (0.0001, "< 0.01"),
+    ],
+)
+def test_sums_have_three_digits(amount: float, text: str) -> None:
+    assert amounts.figure(amount) == text
+
+
 @given(st.integers(min_value=-(2**62), max_value=2**62))
 def test_a_number_without_a_point_is_exact_and_zero_is_only_nothing(amount: int) -> None:
     for text in (amounts.gib(amount), f"{amounts.gib_number(amount)} GiB"):

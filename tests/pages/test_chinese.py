@@ -10,6 +10,7 @@ import gettext
 import re
 import struct
 from collections.abc import Iterator
+from functools import cache
 from html import unescape
 from typing import Any
 
@@ -27,8 +28,8 @@ from inventory.health import judge, of_labels, of_plugins, of_signs
 from inventory.health.words import ACTIONS, SOURCES
 from inventory.models import Card, Cluster
 from stacks import STACKS
-from stacks.dra import told as dra_told
-from stacks.engine import told
+from stacks.dra import health_reports as dra_reports
+from stacks.engine import health_reports
 from tests.cast import PASSWORD, make_token, make_user, signed_in
 from tests.exporters.test_conditions import NAMES, read
 from tests.factories import make_finding, make_node, make_pending_pod, make_unreadable
@@ -83,17 +84,29 @@ def entries() -> list[Entry]:
     return [Entry(block) for block in (MESSAGES / "django.po").read_text().strip().split("\n\n")]
 
 
+@cache
 def messages() -> dict[str, list[str]]:
     return {entry.original: entry.translations for entry in entries() if entry.original}
 
 
-def marked_in_templates() -> Iterator[tuple[str, str]]:
+@cache
+def marked_in_templates() -> tuple[tuple[str, str], ...]:
+    """(text, file). The templates are read once, the code too: that takes seconds."""
+    return tuple(_marked_in_templates())
+
+
+def _marked_in_templates() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "templates").rglob("*.html")):
         for literal in _MARK.findall(templatize(path.read_text())):
             yield ast.literal_eval(literal), path.name
 
 
-def marked_in_code() -> Iterator[tuple[str, str]]:
+@cache
+def marked_in_code() -> tuple[tuple[str, str], ...]:
+    return tuple(_marked_in_code())
+
+
+def _marked_in_code() -> Iterator[tuple[str, str]]:
     for path in sources():
         source = path.read_text()
         if "gettext" not in source and "sentence(" not in source:
@@ -143,7 +156,7 @@ def test_what_suites_say_is_marked_to_be_translated() -> None:
 def declared() -> dict[str, set[str]]:
     """What stacks, exporters and findings declare for people to read, by kind."""
     findings, ways = CATALOGUE.values(), [way for stack in STACKS for way in stack.ways]
-    tables = (of_plugins.SAYS, of_signs.SAYS, judge.SAYS, told.SAYS, dra_told.SAYS)
+    tables = (of_plugins.SAYS, of_signs.SAYS, judge.SAYS, health_reports.SAYS, dra_reports.SAYS)
     conditions = [*KNOWN.values(), *NVSENTINEL.values()]
     return {
         "findings": {text for one in findings for text in (one.title, one.meaning, one.action)},
@@ -212,12 +225,18 @@ PAGES = (
 )  # fmt: skip
 
 
+@cache
+def in_chinese() -> frozenset[str]:
+    """English texts that are others in Chinese."""
+    return frozenset(text for text, (first, *_rest) in messages().items() if first != text)
+
+
 def english_left(html: str) -> set[str]:
     """Texts and titles of a page that the catalogue has in Chinese, and that the page has in English all the same."""
-    known = {text for text, (first, *_rest) in messages().items() if first != text}
     body = re.sub(r"<(script|style|code|pre)\b.*?</\1>", "", html, flags=re.DOTALL)
+    body = re.sub(r'<article[^>]* lang="en">.*?</article>', "", body, flags=re.DOTALL)  # documents are in English
     texts = re.findall(r">([^<>]+)<", body) + _ATTRIBUTE.findall(body)
-    return {unescape(text).strip().rstrip(":.,") for text in texts} & known
+    return {unescape(text).strip().rstrip(":.,") for text in texts} & in_chinese()
 
 
 def test_an_english_page_is_seen_as_english(viewer: Client, busy: dict[str, str]) -> None:
@@ -230,7 +249,7 @@ def test_no_page_has_english_words_that_are_known_in_chinese(viewer: Client, bus
     for path in (*PAGES, *busy.values()):
         page = get(viewer, path)
         assert page.tags_of("html")[0]["lang"] == "zh-hans"
-        assert "总览 节点 卡 分配 命名空间 验证 问题 组件 集群" in page.text
+        assert "总览 容量 节点 卡 热力图 查找容量 工作负载 分配" in page.text
         left[path] = english_left(page.html)
     assert {path: words for path, words in left.items() if words} == {}
 
@@ -263,5 +282,5 @@ def test_what_a_suite_proves_and_a_finding_asks_for_is_said_in_chinese(viewer: C
     viewer.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
     assert "读回正确结果" in get(viewer, "/validations/suites").text
     assert "所有设备插件使用相同的 --memory-unit 启动" in get(viewer, "/findings").text
-    assert "失败 : 结果错误" in get(viewer, busy["failed run"]).text
-    assert "识别来源：Pod 注解（v1）" in get(viewer, busy["passed run"]).text
+    assert "失败：结果错误" in get(viewer, busy["failed run"]).text
+    assert "识别依据 Pod 注解（v1）" in get(viewer, busy["passed run"]).text

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pytest
 from django.template.loader import get_template
 from django.test import Client
+from django.urls import reverse
 
 from gpudash import __version__
 from inventory.models import Cluster
 from pages.frame import navigation as frame
-from tests.factories import make_node
-from tests.pages.reading import get
+from tests.cast import signed_in
+from tests.factories import make_cluster, make_finding, make_node, make_pending_pod
+from tests.pages.reading import Page, get
+from tests.scopes.world import scoped_user
 
 
 def test_the_page_that_one_is_on_is_marked_and_so_is_the_one_above(viewer: Client, cluster: Cluster) -> None:
@@ -28,9 +34,9 @@ def test_the_page_that_one_is_on_is_marked_and_so_is_the_one_above(viewer: Clien
 def test_a_page_is_offered_only_when_it_is_there(
     viewer: Client, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frame, "_NAV", (("no-such-page", "Elsewhere", ()), *frame._NAV))
+    monkeypatch.setattr(frame, "_NAV", (("", (frame._Page("no-such-page", "Elsewhere", "x"),)), *frame._NAV))
     assert "Elsewhere" not in get(viewer, "/").text
-    monkeypatch.setattr(frame, "_NAV", (("search", "Elsewhere", ()), *frame._NAV))
+    monkeypatch.setattr(frame, "_NAV", (("", (frame._Page("search", "Elsewhere", "x"),)), *frame._NAV))
     assert "Elsewhere" in get(viewer, "/").text
 
 
@@ -42,7 +48,7 @@ def test_the_theme_follows_the_cookie_and_nothing_else(viewer: Client, cluster: 
     assert "data-theme" not in get(viewer, "/").html
 
 
-def test_the_theme_can_be_chosen_at_the_foot_of_a_page(viewer: Client, cluster: Cluster) -> None:
+def test_the_theme_can_be_chosen_on_every_page(viewer: Client, cluster: Cluster) -> None:
     page = get(viewer, "/nodes?stack=nvidia")
     following = next(tag["value"] for tag in page.tags_of("input") if tag.get("name") == "next")
     answer = viewer.post("/account/theme", {"theme": "dark", "next": following})
@@ -124,3 +130,58 @@ def test_the_version_is_in_the_footer_and_on_the_page_of_the_installation(admin:
     assert f"gpudash {__version__}" in get(admin, "/").text
     assert f"gpudash {__version__}" in get(admin, "/installation").text.partition("Processes")[0]
     assert __version__ not in get(Client(), "/sign-in").text
+
+
+@pytest.fixture
+def two(cluster: Cluster) -> Cluster:
+    make_node(cluster, "a", "gpushare", 2)
+    other = make_cluster("lab")
+    make_node(other, "b", "gpushare", 2)
+    return other
+
+
+def switch(page: Page) -> dict[str, str]:
+    """Text → address of the cluster menu."""
+    menu = page.html.partition('id="cluster-switch"')[2].partition("</nav>")[0]
+    return {text: unescape(url) for url, text in re.findall(r'<a href="([^"]*)"[^>]*>([^<]+)</a>', menu)}
+
+
+def test_where_there_is_one_cluster_there_is_none_to_choose(viewer: Client, cluster: Cluster) -> None:
+    page = get(viewer, "/nodes?cluster=prod")
+    assert switch(page) == {}
+    assert "/cards" in page.links
+
+
+@pytest.mark.parametrize("name", sorted(frame._BY_CLUSTER))
+def test_each_page_that_the_cluster_menu_keeps_takes_a_cluster(viewer: Client, two: Cluster, name: str) -> None:
+    path = reverse(name)
+    page = get(viewer, f"{path}?cluster=lab")
+    assert "Invalid filter" not in page.text
+    assert switch(page) == {"All clusters": path, "lab": f"{path}?cluster=lab", "prod": f"{path}?cluster=prod"}
+    # The navigation stays with the cluster.
+    assert {"/nodes?cluster=lab", "/findings?cluster=lab"} <= set(page.links)
+
+
+def test_a_page_of_one_thing_leads_to_the_overview_of_another_cluster(viewer: Client, two: Cluster) -> None:
+    page = get(viewer, "/nodes/lab/b")
+    assert switch(page) == {"All clusters": "/", "lab": "/?cluster=lab", "prod": "/?cluster=prod"}
+    assert switch(get(viewer, "/clusters/lab"))["prod"] == "/clusters/prod"
+
+
+def test_a_cluster_that_is_not_seen_is_not_chosen_and_not_named(two: Cluster) -> None:
+    client = signed_in(scoped_user("lena", "lab"))
+    page = get(client, "/account?cluster=prod")
+    assert switch(page) == {}
+    assert "/nodes" in page.links
+    assert "cluster=prod" not in " ".join(page.links)
+
+
+def test_the_navigation_counts_what_needs_action(viewer: Client, cluster: Cluster) -> None:
+    assert re.findall(r"<b>[0-9]+</b>", get(viewer, "/clusters").html.partition("</aside>")[0]) == []
+    make_finding(cluster, "card-over-committed", "error", "a", "0")
+    make_finding(cluster, "units-mixed", "warning")
+    make_pending_pod(cluster, "hungry")
+    make_pending_pod(cluster, "hungrier")
+    side = " ".join(get(viewer, "/clusters").html.partition("</aside>")[0].split())
+    assert ">Pending <b>2</b></a>" in side
+    assert ">Findings <b>1</b></a>" in side

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db.models.functions import Now
 from django.test import Client
+from django.utils import timezone
 
+from accounts.models import UserScope
+from accounts.roles import Role
 from inventory.idle import allocations
-from inventory.models import Card, Cluster, IdleAllocation
+from inventory.models import Card, Cluster, IdleAllocation, NamespaceDay
+from tests.cast import make_user, signed_in
 from tests.factories import make_node
 from tests.factories.usage import hours_ago, measure
+from tests.pages.reading import get
 
 
 @pytest.fixture
@@ -43,7 +50,7 @@ def test_a_cluster_where_nobody_measures_is_named(viewer: Client, fleet: Cluster
     assert "No idle allocations." in page
     assert "No exporter data from these clusters" in page
     assert fleet.name in page
-    assert "manage.py cluster set NAME --prometheus URL" in page
+    assert "gpudash cluster set NAME --prometheus URL" in page
     assert "an active card" not in page, "0 is no answer where nobody looked"
 
 
@@ -76,3 +83,48 @@ def test_sums_refuse_what_makes_no_sense(api: Client, idle: Cluster, query: str)
 @pytest.mark.parametrize("by", ["namespace", "owner", "pod", "node", "model"])
 def test_every_sum_adds_up_to_the_whole(api: Client, idle: Cluster, by: str) -> None:
     assert sum(one["allocations"] for one in api.get(f"/api/v1/idle/sums?by={by}").json()["results"]) == 2
+
+
+def test_a_week_of_waste_is_summed_by_namespace_and_drawn_by_day(viewer: Client, idle: Cluster) -> None:
+    today = timezone.now().date()
+    for back, memory in ((0, 3600), (1, 7200), (20, 99999)):
+        NamespaceDay.objects.create(
+            cluster=idle,
+            day=today - timedelta(days=back),
+            namespace="team-a",
+            card_us=1,
+            mib_s=10 * 3600 * 1024,
+            idle_mib_s=memory * 1024,
+            unused_mib_s=2 * memory * 1024,
+        )
+    NamespaceDay.objects.create(cluster=idle, day=today, namespace="unmeasured", card_us=1, mib_s=3600 * 1024)
+    page = get(viewer, "/allocations/idle")
+    assert "Waste, last 7 days 3 GiB h idle (15% of allocated) · 6 GiB h unused" in page.text
+    assert page.tables["Waste, last 7 days"] == [["team-a", "3", "30.8", "15%", "6", "61.6", "7 days"]]
+    assert "/history?cluster=prod&namespace=team-a&window=7d" in page.links
+    chart = page.html.partition('id="chart-waste"')[2]
+    assert chart.count('class="line idle"') == 1
+    assert "idle 85.33 MiB" in page.html
+
+
+def test_nothing_is_said_of_waste_where_it_is_not_collected(viewer: Client, fleet: Cluster) -> None:
+    NamespaceDay.objects.create(cluster=fleet, day=timezone.now().date(), namespace="a", card_us=1, mib_s=1)
+    page = get(viewer, "/allocations/idle")
+    assert "Waste, last 7 days" not in page.text
+
+
+def test_waste_is_seen_by_whom_the_namespace_is_seen(idle: Cluster) -> None:
+    for name in ("team-a", "team-b"):
+        NamespaceDay.objects.create(
+            cluster=idle,
+            day=timezone.now().date(),
+            namespace=name,
+            card_us=1,
+            mib_s=3600 * 1024,
+            idle_mib_s=3600 * 1024,
+        )
+    user = make_user("ana", Role.VIEWER)
+    UserScope.objects.create(user=user, places=f"{idle.name}/team-a")
+    page = get(signed_in(user), "/allocations/idle")
+    assert "Waste, last 7 days 1 GiB h idle" in page.text
+    assert "team-b" not in page.html

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote, urlsplit
+
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -76,7 +79,7 @@ def test_administrators_find_their_pages(fleet: Cluster) -> None:
 def test_every_key_is_on_a_page_and_in_a_part(viewer: Client, fleet: Cluster) -> None:
     page = get(viewer, "/keys")
     letters = {tag["data-go"] for tag in page.tags_of("a") if "data-go" in tag}
-    assert letters == {"o", "n", "c", "a", "m", "v", "f", "p", "l"}
+    assert letters == set("onchtaembfpvyls")
     for letter in letters:
         assert f"g {letter}" in page.text
     assert "<html" not in get(viewer, "/keys", **{"HX-Request": "true"}).html
@@ -86,3 +89,28 @@ def test_every_page_offers_the_palette_and_the_keys(viewer: Client, fleet: Clust
     page = get(viewer, "/nodes")
     opens = {tag["data-opens"]: tag["href"] for tag in page.tags_of("a") if "data-opens" in tag}
     assert opens == {"palette": "/search", "keys": "/keys"}
+
+
+def test_actions_are_those_of_the_role(fleet: Cluster, viewer: Client) -> None:
+    assert "/validations/new" not in found(viewer, "launch")
+    operator = signed_in(make_user("olga", Role.OPERATOR))
+    assert "/validations/new" in found(operator, "launch")
+    assert "/validations/campaigns/new" in found(operator, "campaign")
+    assert "/policies/new" in found(operator, "policy")
+
+
+def test_a_theme_is_chosen_there_and_leads_back(fleet: Cluster, viewer: Client) -> None:
+    page = get(viewer, "/palette?q=theme&here=/nodes%3Fstack%3Dgpushare")
+    sent = {tag["name"]: tag["value"] for tag in page.tags_of("input") if tag.get("type") == "hidden"}
+    assert sent["next"] == "/nodes?stack=gpushare"
+    assert [tag["action"] for tag in page.tags_of("form")] == ["/account/theme"] * 3
+    answer = viewer.post("/account/theme", {"theme": "dark", "next": sent["next"]})
+    assert answer.headers["Location"] == "/nodes?stack=gpushare"
+
+
+@pytest.mark.parametrize("here", ["https://evil.example/x", "//evil.example/x", "javascript:alert(1)", "\\\\evil"])
+def test_it_leads_back_to_no_other_site(fleet: Cluster, viewer: Client, here: str) -> None:
+    page = get(viewer, f"/palette?q=dark&here={quote(here, safe='')}")
+    [back] = {tag["value"] for tag in page.tags_of("input") if tag.get("name") == "next"}
+    answer = viewer.post("/account/theme", {"theme": "dark", "next": back})
+    assert "evil" not in urlsplit(answer.headers["Location"]).netloc

@@ -80,7 +80,7 @@ def test_each_stack_has_the_files_that_the_synced_nodes_decide(viewer: Client, c
     for text in made.warnings:
         assert str(text).replace("`", "") in page.text
     assert len(page.tables.get("Differences", [])) == len(made.differences)
-    assert f"manage.py cluster prepare prod --stack {stack} --diff" in page.text
+    assert f"gpudash cluster prepare prod --stack {stack} --diff" in page.text
     assert "gpudash applies nothing." in page.text
     assert all("open" not in tag for tag in page.tags_of("details"))
     [chosen] = [tag["value"] for tag in page.tags_of("option") if "selected" in tag]

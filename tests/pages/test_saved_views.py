@@ -38,7 +38,7 @@ def operator(fleet: Cluster) -> Client:
 @pytest.mark.parametrize("page", LISTS)
 def test_every_list_offers_its_views_and_how_to_save_it(admin: Client, fleet: Cluster, page: str) -> None:
     campaign = Campaign.objects.create(suite="cuda-vectoradd")
-    path = reverse(page, args=[campaign.pk] if page == "campaign" else [])
+    path = reverse(page, args=[campaign.pk] if page == "campaign-targets" else [])
     listed = kept_url(admin, path)
     assert f"of={page}" in listed
     answer = save(admin, page, "")
@@ -48,7 +48,7 @@ def test_every_list_offers_its_views_and_how_to_save_it(admin: Client, fleet: Cl
 
 @pytest.mark.parametrize("page", LISTS)
 def test_a_list_of_views_wants_the_role_that_its_page_wants(page: str) -> None:
-    view = resolve(reverse(page, args=["x"] if page == "campaign" else [])).func
+    view = resolve(reverse(page, args=["x"] if page == "campaign-targets" else [])).func
     assert ROLES.get(page, Role.VIEWER) == role_wanted(view)
 
 
@@ -82,28 +82,28 @@ def test_who_is_no_administrator_any_more_is_not_told_of_own_views_of_their_page
 
 def test_a_view_of_targets_is_of_every_campaign(viewer: Client, operator: Client) -> None:
     old, new = (Campaign.objects.create(suite="cuda-vectoradd", pk=f"{n:015d}") for n in (1, 2))
-    listed = kept_url(viewer, f"/validations/campaigns/{old.pk}?verdict=failed")
+    listed = kept_url(viewer, f"/validations/campaigns/{old.pk}/targets?verdict=failed")
     assert listed.endswith(f"at={old.pk}")
     query = "verdict=failed&columns=node%2Cwhy"
-    saved = save(operator, "campaign", query, at=old.pk, shared="1")
-    assert saved.headers["Location"] == f"/validations/campaigns/{old.pk}?{query}"
+    saved = save(operator, "campaign-targets", query, at=old.pk, shared="1")
+    assert saved.headers["Location"] == f"/validations/campaigns/{old.pk}/targets?{query}"
     view = SavedView.objects.get()
     [link] = [url for url in get(viewer, listed, **{"HX-Request": "true"}).links if url.startswith(f"/views/{view.pk}")]
-    assert viewer.get(link).headers["Location"] == f"/validations/campaigns/{old.pk}?{query}"
+    assert viewer.get(link).headers["Location"] == f"/validations/campaigns/{old.pk}/targets?{query}"
     [link] = [url for url in get(viewer, "/views").links if url.startswith(f"/views/{view.pk}")]
-    assert viewer.get(link).headers["Location"] == f"/validations/campaigns/{new.pk}?{query}"
+    assert viewer.get(link).headers["Location"] == f"/validations/campaigns/{new.pk}/targets?{query}"
 
 
 def test_without_a_campaign_its_views_lead_to_the_campaigns(viewer: Client, fleet: Cluster) -> None:
-    assert save(viewer, "campaign", "verdict=failed").headers["Location"] == "/validations/campaigns"
+    assert save(viewer, "campaign-targets", "verdict=failed").headers["Location"] == "/validations/campaigns"
     assert viewer.get(f"/views/{SavedView.objects.get().pk}").headers["Location"] == "/validations/campaigns"
     assert "Mine" in get(viewer, "/views").text
 
 
 @pytest.mark.parametrize("at", ["nope", "../../x", "0" * 15])
 def test_a_campaign_that_is_not_there_is_said(viewer: Client, fleet: Cluster, at: str) -> None:
-    assert viewer.get("/views", {"of": "campaign", "at": at}).status_code == 404
-    assert save(viewer, "campaign", "", at=at).status_code == 404
+    assert viewer.get("/views", {"of": "campaign-targets", "at": at}).status_code == 404
+    assert save(viewer, "campaign-targets", "", at=at).status_code == 404
     assert not SavedView.objects.exists()
 
 

@@ -27,7 +27,7 @@ from tests.factories.usage import measure
 
 PAGES = (
     "/",
-    "/?show=room",
+    "/?open=gpushare+·+Tesla-T4",
     "/map",
     "/nodes",
     "/cards",
@@ -96,9 +96,9 @@ def test_each_visitor_sees_his_own_name_and_token(cluster: Cluster, sharing: Any
         token = re.search(r'csrfmiddlewaretoken" value="([^"]+)"', texts[name])
         assert token is not None
         assert client.post("/account/theme", {"theme": "dark", "csrfmiddlewaretoken": token[1]}).status_code == 302
-    assert ">vera</a>" in texts["vera"]
+    assert ">vera</span>" in texts["vera"]
     assert "victor" not in texts["vera"]
-    assert ">&lt;victor&gt;</a>" in texts["<victor>"]
+    assert ">&lt;victor&gt;</span>" in texts["<victor>"]
     assert "visitor-" not in texts["vera"]
 
 

@@ -26,6 +26,14 @@ def test_no_line_of_a_template_or_style_is_long() -> None:
     assert long == []
 
 
+def test_each_template_of_a_cell_makes_a_cell() -> None:
+    """An empty one shifts the cells after it under the heads before them."""
+    cells = [file for file in (ROOT / "templates").rglob("*.html") if file.parent.name.endswith("cells")]
+    assert len(cells) > 60
+    made = re.compile(r"<t[dh][\s>]|{% include \"\S*cell\S*\.html\"")
+    assert [file.name for file in cells if not made.search(file.read_text(encoding="utf-8"))] == []
+
+
 def test_each_block_of_a_template_begins_on_a_line_of_its_own() -> None:
     packed = [
         f"{file.relative_to(ROOT)}:{number}: {line.strip()[:80]}"

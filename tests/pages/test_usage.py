@@ -64,12 +64,12 @@ def test_the_card_page_says_what_is_measured_with_its_source_and_age(viewer: Cli
         "31",
     ):
         assert words in page, words
-    assert "by dcgm-exporter 4.8.2." in page
+    assert "<small>dcgm-exporter 4.8.2</small>" in page
     assert "not collected" in page  # ECC errors: the exporter does not tell them, which is not 0
 
 
 def test_a_card_that_no_exporter_names_says_why(viewer: Client, card: Card) -> None:
-    assert "manage.py cluster set NAME --prometheus URL" in viewer.get(f"/cards/{card.pk}").content.decode()
+    assert "gpudash cluster set NAME --prometheus URL" in viewer.get(f"/cards/{card.pk}").content.decode()
     UsageSource.objects.create(cluster=card.cluster, way="prometheus", state="refused", reason="it wants a token")
     assert "Not collected: it wants a token" in viewer.get(f"/cards/{card.pk}").content.decode()
 

@@ -71,10 +71,10 @@ def test_a_text_that_is_cut_keeps_its_elements_whole() -> None:
 
 @pytest.mark.usefixtures("in_chinese")
 def test_a_command_in_a_sentence_is_code() -> None:
-    assert "<code>manage.py cluster take-over <span" in worded_html(
+    assert "<code>gpudash cluster take-over <span" in worded_html(
         sentence(
             "{cause} This database launches, deletes and ends nothing in the cluster. If the other database is permanently "
-            "removed, run `manage.py cluster take-over {name}`.",
+            "removed, run `gpudash cluster take-over {name}`.",
             cause=quote("x"),
             name="prod",
         )
@@ -89,3 +89,11 @@ def test_a_pool_is_called_by_names_and_by_what_is_not_known_of_it() -> None:
             shown("{{ pool|pool_words }}", pool="not understood · T4")
             == '不支持的资源 · <span translate="no">T4</span>'
         )
+
+
+def test_tables_have_the_short_name_of_a_model_and_the_whole_one_as_its_title() -> None:
+    short = '<span translate="no" title="NVIDIA-A100-SXM4-80GB">A100 SXM 80 GB</span>'
+    assert shown("{{ model|model_words }}", model="NVIDIA-A100-SXM4-80GB") == short
+    assert shown("{{ model|model_words }}", model="L40S") == '<span translate="no">L40S</span>'
+    pool = shown("{{ pool|pool_words }}", pool="kai + nvidia · NVIDIA-A100-SXM4-80GB")
+    assert pool == f'<span translate="no">kai + nvidia</span> · {short}'

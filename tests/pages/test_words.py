@@ -20,7 +20,6 @@ from tests.resources.test_declared import ALL
 
 PAGES = (
     *(
-        "/",
         "/nodes",
         "/nodes/prod/gpu-00000",
         "/cards",
@@ -33,9 +32,29 @@ PAGES = (
 )
 #: Addresses without a frame: parts, files, and what only leads elsewhere.
 NO_PAGE = {
-    *("palette", "run-log-raw", "sign-in", "sign-in-link", "sign-in-code", "oidc", "oidc-callback", "sign-out"),
+    *(
+        "palette",
+        "account-scope",
+        "run-log-raw",
+        "sign-in",
+        "sign-in-link",
+        "sign-in-code",
+        "oidc",
+        "oidc-callback",
+        "sign-out",
+    ),
+    *("channel-test", "channel-pause", "rule-pause", "delivery-again", "silence-end"),
     *("account-theme", "account-token-revoke", "campaign-change", "cluster-relist", "run-cancel", "run-rerun"),
+    *(
+        "campaign-certificate",
+        "policy-certificate",
+        "policy-pause",
+        "policies-resume",
+        "quarantine-switch",
+        "quarantine-reset",
+    ),
     *("run-reparse", "user-deactivate", "user-activate", "user-end-sessions", "user-end-tokens"),
+    "doc-picture",
     *("saved-view-rename", "saved-view-overwrite", "saved-view-remove"),
 }
 
@@ -43,8 +62,8 @@ NO_PAGE = {
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_explains_its_words_by_a_button_and_a_text(viewer: Client, busy: Cluster, path: str) -> None:
     page = get(viewer, path)
-    buttons = [tag for tag in page.tags_of("button") if "popovertarget" in tag]
-    texts = {tag["id"] for tag in page.tags_of("div") if "popover" in tag}
+    buttons = [tag for tag in page.tags_of("button") if tag.get("popovertarget", "").startswith("term-")]
+    texts = {tag["id"] for tag in page.tags_of("div") if "popover" in tag and tag["id"] != "me"}
     assert buttons
     assert {tag["popovertarget"] for tag in buttons} == texts
     assert all(tag["aria-label"].startswith("What “") for tag in buttons)
@@ -67,7 +86,7 @@ def test_a_card_s_page_too(viewer: Client, fleet: Cluster) -> None:
 
 def test_a_part_alone_has_the_buttons_of_its_page(viewer: Client, fleet: Cluster) -> None:
     part = get(viewer, "/cards", **{"HX-Request": "true"})
-    assert 'popovertarget="term-free"' in part.html
+    assert 'popovertarget="term-used"' in part.html
     assert 'class="term-text"' not in part.html
 
 

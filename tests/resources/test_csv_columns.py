@@ -12,7 +12,8 @@ from django.test import Client
 
 from inventory.models import Cluster
 from resources.csv_export import csv_response
-from resources.declared import NUMBER, TIME, Resource
+from resources.declared import Resource
+from resources.field_types import NUMBER, TIME
 from tests.docs import csv_columns
 from tests.docs.reading import ROOT
 from tests.factories import make_finding
@@ -55,6 +56,6 @@ def test_no_language_of_a_page_changes_a_file(cluster: Cluster, viewer: Client) 
 
 
 def test_the_docs_have_every_column() -> None:
-    assert (ROOT / "docs" / "csv.md").read_text(encoding="utf-8") == csv_columns.page(), (
+    assert (ROOT / "docs" / "reference" / "csv.md").read_text(encoding="utf-8") == csv_columns.page(), (
         "run python -m tests.docs.csv_columns"
     )

@@ -21,14 +21,22 @@ from resources.card import CARDS
 from resources.cluster import CLUSTERS
 from resources.component import CHANGES, COMPONENTS
 from resources.csv_export import csv_response
-from resources.declared import Reader, Resource, Shape, fact, orders_of
+from resources.declared import Reader, Resource, Shape, fact, filled, orders_of
 from resources.filter_sets import StrictFilterSet
 from resources.finding import FINDINGS
 from resources.idle import IDLE
+from resources.imported import RESULTS
 from resources.namespace import NAMESPACES
 from resources.node import NODES
+from resources.node_change import NODE_CHANGES
+from resources.node_mark import NODE_MARKS
+from resources.notification import CHANNELS, DELIVERIES, RULES
+from resources.out_of_service import CASES
 from resources.pod import PODS
+from resources.policy import POLICIES, POLICY_CARDS, POLICY_COUNTS
+from resources.price import PRICES
 from resources.run import RUNS
+from resources.silence import SILENCES
 from resources.user import USERS
 from resources.view import VIEWS
 
@@ -38,15 +46,27 @@ ALL: tuple[Resource[Any], ...] = (
     CAMPAIGNS,
     MATRIX,
     CARDS,
+    CASES,
     CHANGES,
+    CHANNELS,
+    DELIVERIES,
     CLUSTERS,
     COMPONENTS,
     FINDINGS,
     IDLE,
     NAMESPACES,
     NODES,
+    NODE_CHANGES,
+    NODE_MARKS,
     PODS,
+    POLICIES,
+    POLICY_CARDS,
+    POLICY_COUNTS,
+    PRICES,
+    RULES,
+    RESULTS,
     RUNS,
+    SILENCES,
     USERS,
     VIEWS,
 )
@@ -96,6 +116,24 @@ def test_a_row_becomes_what_rest_answers_and_the_unknown_is_null() -> None:
     made = Reader(Thing)(row(), {7: "prod"})
     assert made == Thing("a", "prod", None, None, None, NOON, [Part("x", None)])
     assert Reader(Thing)(row(owner="olga", memory_bytes=0), {7: "prod"}).memory_bytes == 0
+
+
+class Whole(Shape):
+    """Has another inside, and fields that are made."""
+
+    part: Part
+    last: Annotated[Part | None, fact(of="part.next")]
+    cluster: Annotated[str, fact(of="cluster", by=str)]
+    codes: Annotated[int, fact(of="parts", by=len)]
+    more: list[str]
+
+
+def test_what_is_inside_is_filled_too_and_a_field_says_by_what_it_is_made() -> None:
+    found = SimpleNamespace(
+        part=SimpleNamespace(code="x", line=0, next=None), cluster="prod", parts=("a", "b"), more=("c",)
+    )
+    assert filled(Whole, found) == Whole(Part("x", 0), None, "prod", 2, ["c"])
+    assert filled(Whole, found, more=[], codes=1) == Whole(Part("x", 0), None, "prod", 1, [])
 
 
 def test_orders_are_those_of_the_fields() -> None:

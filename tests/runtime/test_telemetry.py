@@ -176,7 +176,7 @@ def test_only_administrators_see_the_page_and_it_names_what_is_wrong(
     assert "Processes run different builds" in page
     assert "&lt;b&gt;two&lt;/b&gt;" in page
     assert "<b>two</b>" not in page
-    assert "celery -A gpudash beat" in page
+    assert "gpudash schedule" in page
     assert "95.4\N{NO-BREAK SPACE}MB" in page
 
 

@@ -13,24 +13,44 @@ from resources.card import CARDS
 from resources.component import CHANGES, COMPONENTS
 from resources.finding import FINDINGS
 from resources.idle import IDLE
+from resources.imported import RESULTS
 from resources.namespace import NAMESPACES
 from resources.node import NODES
+from resources.node_mark import NODE_MARKS
+from resources.out_of_service import CASES
 from resources.pod import PODS
+from resources.policy import POLICIES, POLICY_COUNTS
 from resources.run import RUNS
+from resources.silence import SILENCES
 from resources.view import VIEWS
 from tests.accounts.test_every_url import routes
 from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, World
 
 #: What is put for the parameters of a route.
-RUN, CARD, CAMPAIGN = "<run>", "<card>", "<campaign>"
+RUN, CARD, CAMPAIGN, POLICY, POD, CASE = "<run>", "<card>", "<campaign>", "<policy>", "<pod>", "<case>"
+FINDING, SILENCE, RESULT = "<finding>", "<silence>", "<result>"
 VALUES = {
     "<str:run_id>": RUN,
     "<int:card_id>": CARD,
+    "<int:pod_id>": POD,
     "<str:campaign_id>": CAMPAIGN,
     "(?P<campaign_id>[^/]+)": CAMPAIGN,
+    "<str:policy_id>": POLICY,
+    "<str:case_id>": CASE,
+    "<str:result_id>": RESULT,
+    "(?P<policy_id>[^/]+)": POLICY,
     "(?P<verb>pause|resume|stop)": "pause",
+    "(?P<verb>pause|resume)": "pause",
+    "<str:channel_id>": "x",
+    "(?P<channel_id>[^/]+)": "x",
+    "<str:rule_id>": "x",
+    "(?P<rule_id>[^/]+)": "x",
+    "<str:delivery_id>": "x",
+    "<int:silence_id>": SILENCE,
+    "<int:finding_id>": FINDING,
     "<int:component_id>": "1",
     "<int:token_id>": "1",
+    "<int:price_id>": "1",
     "<int:view_id>": "1",
     "<int:user_id>": "1",
     "<str:suite_id>": "cuda-vectoradd",
@@ -72,7 +92,26 @@ QUERIES = (
     "all=1",
     "memory=1",
 )
-LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, NAMESPACES, PODS, FINDINGS, COMPONENTS, CHANGES, RUNS, CAMPAIGNS, VIEWS)
+LISTS = (
+    NODES,
+    CARDS,
+    ALLOCATIONS,
+    IDLE,
+    NAMESPACES,
+    PODS,
+    FINDINGS,
+    COMPONENTS,
+    CHANGES,
+    RUNS,
+    CAMPAIGNS,
+    VIEWS,
+    POLICIES,
+    POLICY_COUNTS,
+    SILENCES,
+    CASES,
+    NODE_MARKS,
+    RESULTS,
+)
 
 
 def addresses(world: World) -> Iterator[str]:
@@ -87,17 +126,30 @@ def addresses(world: World) -> Iterator[str]:
 
 def _with_things(route: str, world: World) -> Iterator[str]:
     runs = (*world.runs.values(), world.mine)
-    for (cluster, node), run, card, campaign in product(
+    for (cluster, node), run, card, campaign, policy, pod, finding, silence, case, result in product(
         _PLACES,
         runs if RUN in route else ("",),
         world.cards.values() if CARD in route else ("",),
         world.campaigns.values(),
+        world.policies if POLICY in route else ("",),
+        world.pods if POD in route else ("",),
+        world.findings if FINDING in route else ("",),
+        world.silences if SILENCE in route else ("",),
+        world.cases if CASE in route else ("",),
+        world.results.values() if RESULT in route else ("",),
     ):
         if CAMPAIGN not in route and campaign != world.campaigns[SEEN]:
             continue
         if "<str:cluster>" not in route and "<str:name>" not in route and cluster != SEEN:
             continue
         made = route.replace(RUN, str(run)).replace(CARD, str(card)).replace(CAMPAIGN, campaign)
+        made = made.replace(POLICY, policy).replace(POD, str(pod))
+        made = (
+            made.replace(FINDING, str(finding))
+            .replace(SILENCE, str(silence))
+            .replace(CASE, case)
+            .replace(RESULT, result)
+        )
         if "<str:namespace>" in route:
             yield from (_of_pod(made, cluster, *names) for names in PODS_NAMED)
             continue
@@ -117,6 +169,9 @@ def all_asked(world: World) -> list[str]:
         "/history",
         "/fit",
         "/api/v1/fit",
+        "/api/v1/forecast",
+        "/api/v1/waste",
+        "/api/v1/waste?by=owner",
         *(f"/api/v1/{one.name}" for one in LISTS),
         "/api/v1/idle/sums",
         "/api/v1/namespaces/chargeback",
@@ -132,6 +187,12 @@ def all_asked(world: World) -> list[str]:
         "/components/list",
         "/validations",
         "/validations/campaigns",
+        "/policies",
+        "/silences",
+        "/findings",
+        "/policies/cards",
+        "/out-of-service",
+        "/out-of-service/cases",
         "/validations/new",
         "/clusters",
     ]

@@ -17,7 +17,7 @@ from runtime import cached as shared
 from runtime.scope import EVERYTHING, Scope, current, sees
 from tests.accounts.test_every_url import TABLE
 from tests.scopes.addresses import LISTS, PODS_NAMED, addresses, all_asked
-from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, Identity, World, identities, make_world
+from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, Everybody, Identity, World
 from tests.sweeps import first_and_rest
 
 pytestmark = pytest.mark.django_db
@@ -68,31 +68,28 @@ def _near(text: str, mark: str) -> str:
 
 def test_every_route_is_asked() -> None:
     """A parameter that this table does not know would be asked for as it stands."""
-    world = World({SEEN: "r"}, {SEEN: 1}, {SEEN: "c"}, "m")
+    world = World({SEEN: "r"}, {SEEN: 1}, {SEEN: "c"}, ["p"], ["k"], [1], [1], [1], "m", {SEEN: "x"})
     assert [one for one in addresses(world) if "<" in one or "(" in one] == []
     assert len(set(addresses(world))) > len(TABLE) / 2
 
 
+@pytest.mark.timeout(400)  # hundreds of addresses
 @pytest.mark.parametrize("name", first_and_rest(NAMES, 3))
-def test_nobody_is_told_a_name_that_they_must_not_see(name: str) -> None:
-    world = make_world()
+def test_nobody_is_told_a_name_that_they_must_not_see(world: World, everybody: Everybody, name: str) -> None:
     asked = all_asked(world)
-    one = identities()[name]
+    one = everybody[name]
     assert [found for address in asked for found in told(one, address)] == []
 
 
-def test_everybody_is_asked() -> None:
-    make_world()
-    assert {name for name, one in identities().items() if one.hidden} == set(NAMES)
+def test_everybody_is_asked(everybody: Everybody) -> None:
+    assert {name for name, one in everybody.items() if one.hidden} == set(NAMES)
 
 
-def test_the_names_are_there_for_who_may_see_them() -> None:
+def test_the_names_are_there_for_who_may_see_them(everybody: Everybody) -> None:
     """Else the test above could not fail."""
-    make_world()
-    everybody = identities()
     lists = ("allocations", "pods", "findings", "runs", "campaigns", "idle", "namespaces", "cards", "components")
     for name in ("admin", "viewer of all"):
-        for path in (*(f"/api/v1/{one}" for one in lists), "/allocations", "/findings", "/validations", "/"):
+        for path in (*(f"/api/v1/{one}" for one in lists), "/allocations", "/findings", "/validations"):
             text = body_of(everybody[name].client, path)
             assert OTHERS in text, (name, path)
             assert ELSEWHERE in text, (name, path)
@@ -100,43 +97,41 @@ def test_the_names_are_there_for_who_may_see_them() -> None:
         assert OTHERS in body_of(everybody["viewer of a cluster"].client, path), path
 
 
-def test_live_parts_tell_no_more_than_pages() -> None:
-    world = make_world()
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("name", first_and_rest(NAMES, 3))
+def test_live_parts_tell_no_more_than_pages(world: World, everybody: Everybody, name: str) -> None:
     pages = [one for one in sorted(set(addresses(world))) if not one.startswith(("/api", "/i18n", "/account"))]
     wrong = [
-        found
-        for one in identities().values()
-        for address in pages
-        for found in told(one, address, HX_Request="true", HX_Target="live")
+        found for address in pages for found in told(everybody[name], address, HX_Request="true", HX_Target="live")
     ]
     assert wrong == []
 
 
-def test_what_is_shared_is_shared_only_by_who_see_the_same(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_shared_is_shared_only_by_who_see_the_same(
+    everybody: Everybody, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared.look, "_seen", None)
     monkeypatch.setattr(shared.store, "_kept", type(shared.store._kept)())
     settings.SHARED_LOOK_S = 60.0
-    make_world()
-    everybody = identities()
     shareable = ["/", "/nodes", "/cards", "/allocations", "/allocations/pending", "/allocations/idle", "/findings"]
     shareable += [f"/api/v1/{one.name}" for one in LISTS if one is not NAMESPACES]
     for address in shareable:
         for name in ("admin", "viewer of all"):
             assert ELSEWHERE in body_of(everybody[name].client, address), address
-        wrong = [found for one in everybody.values() for found in told(one, address)]
+        wrong = [found for name in NAMES for found in told(everybody[name], address)]
         assert wrong == [], address
         assert ELSEWHERE in body_of(everybody["admin"].client, address), address
     assert len(shared.store._kept) > len(shareable)
 
 
-def test_a_refresh_tells_only_what_the_visitor_sees(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refresh_tells_only_what_the_visitor_sees(
+    everybody: Everybody, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also to who names the fingerprint of the page of somebody who sees everything."""
     monkeypatch.setattr(shared.look, "_seen", None)
     monkeypatch.setattr(shared.store, "_kept", type(shared.store._kept)())
     monkeypatch.setattr(shared, "TIMES", 0.0)
     settings.SHARED_LOOK_S = 1e-9
-    make_world()
-    everybody = identities()
     for address in ("/", "/nodes", "/cards", "/allocations", "/findings", "/namespaces", "/clusters"):
         seen = {name: _fingerprint(one.client, address) for name, one in everybody.items() if name in (*NAMES, "admin")}
         Watch.objects.update(state="refused", reason=f"401 {address}")
@@ -153,9 +148,8 @@ def _fingerprint(client: Client, address: str) -> str:
     return client.get(address).content.decode().partition('data-fingerprint="')[2].partition('"')[0]
 
 
-def test_filters_and_counts_do_not_tell_that_something_is_there() -> None:
-    make_world()
-    client = identities()["viewer of a namespace"].client
+def test_filters_and_counts_do_not_tell_that_something_is_there(everybody: Everybody) -> None:
+    client = everybody["viewer of a namespace"].client
 
     def rows(path: str) -> list[Any]:
         found: list[Any] = client.get(path).json()["results"]
@@ -173,9 +167,7 @@ def test_filters_and_counts_do_not_tell_that_something_is_there() -> None:
         assert client.get(path).status_code == 404, path
 
 
-def test_sums_of_a_cluster_are_those_of_an_installation_that_has_no_other() -> None:
-    make_world()
-    everybody = identities()
+def test_sums_of_a_cluster_are_those_of_an_installation_that_has_no_other(everybody: Everybody) -> None:
     of_cluster = everybody["viewer of a cluster"].client.get("/api/v1/summary").json()
     [whole] = [
         one for one in everybody["admin"].client.get("/api/v1/clusters").json()["results"] if one["name"] == SEEN
@@ -188,9 +180,7 @@ def test_sums_of_a_cluster_are_those_of_an_installation_that_has_no_other() -> N
     assert UNSEEN not in metrics
 
 
-def test_a_card_shows_what_others_hold_and_not_who_they_are() -> None:
-    world = make_world()
-    everybody = identities()
+def test_a_card_shows_what_others_hold_and_not_who_they_are(world: World, everybody: Everybody) -> None:
     card = world.cards[SEEN]
     own = everybody["viewer of a namespace"].client.get(f"/api/v1/cards/{card}").json()
     whole = everybody["admin"].client.get(f"/api/v1/cards/{card}").json()
@@ -224,11 +214,10 @@ def test_what_is_streamed_sees_what_the_request_saw() -> None:
     assert current() == EVERYTHING
 
 
-def test_what_is_no_page_tells_nothing() -> None:
+def test_what_is_no_page_tells_nothing(everybody: Everybody) -> None:
     """No view is asked there, nor where a form's token is wrong, and the frame of the page is the same."""
-    make_world()
     Watch.objects.filter(cluster__name=UNSEEN).update(state="backing-off", reason="gone")
-    assert UNSEEN in identities()["admin"].client.get("/").content.decode()
+    assert UNSEEN in everybody["admin"].client.get("/").content.decode()
     nora = User.objects.get(username="nora")
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(nora)
@@ -237,9 +226,7 @@ def test_what_is_no_page_tells_nothing() -> None:
     assert [one.status_code for one in (strict.get("/nowhere"), strict.post("/account/theme"))] == [404, 403]
 
 
-def test_the_history_of_a_namespace_is_for_who_sees_it() -> None:
-    make_world()
-    everybody = identities()
+def test_the_history_of_a_namespace_is_for_who_sees_it(everybody: Everybody) -> None:
     for name, expected in (("viewer of a namespace", 404), ("viewer of a cluster", 200), ("admin", 200)):
         client = everybody[name].client
         for path in ("/history?", f"/api/v1/clusters/{SEEN}/history?"):
@@ -248,9 +235,7 @@ def test_the_history_of_a_namespace_is_for_who_sees_it() -> None:
             assert client.get(f"{path}{cluster}namespace={MINE}").status_code == 200, (name, path)
 
 
-def test_the_page_of_a_pod_is_for_who_sees_its_namespace() -> None:
-    make_world()
-    everybody = identities()
+def test_the_page_of_a_pod_is_for_who_sees_its_namespace(everybody: Everybody) -> None:
     for (namespace, name), of_namespace in zip(PODS_NAMED[:3], (200, 404, 404), strict=True):
         path = f"/pods/{SEEN}/{namespace}/{name}"
         assert everybody["viewer of a namespace"].client.get(path).status_code == of_namespace, path
@@ -258,9 +243,7 @@ def test_the_page_of_a_pod_is_for_who_sees_its_namespace() -> None:
     assert everybody["viewer of a cluster"].client.get(f"/pods/{UNSEEN}/mine/mine-pod").status_code == 404
 
 
-def test_logs_of_runs_are_for_who_sees_their_namespace() -> None:
-    world = make_world()
-    everybody = identities()
+def test_logs_of_runs_are_for_who_sees_their_namespace(world: World, everybody: Everybody) -> None:
     namespace, cluster = everybody["viewer of a namespace"].client, everybody["viewer of a cluster"].client
     for run, of_namespace, of_cluster in (
         (world.mine, 200, 200),

@@ -5,6 +5,7 @@ Whatever must not be told carries a mark: OTHERS in the names of the first clust
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -19,6 +20,7 @@ from accounts.models import ApiToken, UserScope
 from accounts.roles import Role
 from inventory.charges import days, now
 from inventory.idle import allocations
+from inventory.marks import Mark
 from inventory.models import (
     Allocation,
     Card,
@@ -30,6 +32,10 @@ from inventory.models import (
     Subject,
     UsageSource,
 )
+from notifications import silences
+from notifications.silences import SilenceDraft
+from quarantine.models import CaseState, QuarantineSwitch
+from runtime.clock import database_now
 from stacks.engine.software.base import Statement
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import (
@@ -43,10 +49,16 @@ from tests.factories import (
     make_unreadable,
 )
 from tests.factories.history import put_day
+from tests.factories.quarantine import make_case, mark_node, our_mark
 from tests.factories.software import make_software
 from tests.factories.usage import hours_ago, measure
 from tests.pages.validations.rows import PASSED_LOG, make_run
-from validations.models import Campaign, CampaignTarget, LogChunk, Run
+from validations.imported import Report, receive
+from validations.models import Campaign, CampaignTarget, LogChunk, Policy, Run
+from validations.policies import manage
+from validations.policies.counts import count
+from validations.policies.evaluate import evaluate
+from validations.policies.manage import PolicyDraft
 from wording.said import sentence
 
 #: Too long to come about by chance, as in the token of a form.
@@ -56,12 +68,21 @@ MINE, SEEN, UNSEEN = "mine", "alpha", f"beta-{ELSEWHERE}"
 
 @dataclass
 class World:
-    """Ids by cluster name; `cards`: of the one that both hold; `mine`: the run in the namespace that is seen."""
+    """Ids by cluster name; `cards`: of the one that both hold; `pods`: of all; `mine`: the run in the namespace that is seen.
+
+    results: of other tools.
+    """
 
     runs: dict[str, str]
     cards: dict[str, int]
     campaigns: dict[str, str]
+    policies: list[str]
+    cases: list[str]
+    pods: list[int]
+    findings: list[int]
+    silences: list[int]
     mine: str
+    results: dict[str, str]
 
 
 def make_world() -> World:
@@ -80,7 +101,12 @@ def make_world() -> World:
     cards = {row["cluster__name"]: row["card_id"] for row in shared}
     campaigns = {one.name: _campaign(one, runs[one.name]) for one in (seen, unseen)}
     _share_views()
-    return World(runs, cards, campaigns, mine)
+    pods = list(Pod.objects.order_by("pk").values_list("pk", flat=True))
+    findings = list(Finding.objects.order_by("pk").values_list("pk", flat=True))
+    results = {one.name: _result(one, OTHERS if one == seen else ELSEWHERE) for one in (seen, unseen)}
+    return World(
+        runs, cards, campaigns, _policies(), _cases((seen, unseen)), pods, findings, _silences(), mine, results
+    )
 
 
 def _fill(cluster: Cluster, node: str, mark: str) -> None:
@@ -169,6 +195,60 @@ def _run(cluster: Cluster, namespace: str, node: str) -> str:
     return run.pk
 
 
+def _policies() -> list[str]:
+    """One of all clusters and one of each; what keeps the first names a cluster that few see."""
+    everywhere = manage.create(PolicyDraft(name="everywhere", suite="cuda-vectoradd"))
+    of_one = [
+        manage.create(PolicyDraft(name=f"of-{name}", suite="cuda-vectoradd", cluster=name)) for name in (SEEN, UNSEEN)
+    ]
+    for policy in (everywhere, *of_one):
+        evaluate(policy, database_now())
+    count(database_now())
+    Policy.objects.filter(pk=everywhere.pk).update(held=f"Cluster {UNSEEN}: refused.")
+    return [policy.pk for policy in (everywhere, *of_one)]
+
+
+def _silences() -> list[int]:
+    """One of each finding that is of a pod, and one of each node: their reasons name pods of others."""
+    until = timezone.now() + timedelta(hours=1)
+    made = [
+        silences.acknowledge(row, f"because of {row.pod}", until)
+        for row in Finding.objects.exclude(pod="").select_related("cluster")
+    ]
+    for cluster, node, mark in ((SEEN, "gpu-1", OTHERS), (UNSEEN, f"gpu-{ELSEWHERE}", ELSEWHERE)):
+        draft = SilenceDraft(cluster=cluster, node=node, reason=f"because of pod-{mark}", until=until)
+        made.append(silences.silence(draft))
+    return [one.pk for one in made]
+
+
+def _result(cluster: Cluster, mark: str) -> str:
+    """Of another tool, whose texts name a pod."""
+    node = "gpu-1" if cluster.name == SEEN else f"gpu-{ELSEWHERE}"
+    text = (
+        f'<testsuite name="burn" hostname="{node}"><testcase name="card 0"><failure message="pod-{mark} failed"/>'
+        f"</testcase></testsuite>"
+    )
+    report = Report(format="junit", content=text.encode(), cluster=cluster.name)
+    return receive(report)[0].pk
+
+
+def _cases(clusters: Sequence[Cluster]) -> list[str]:
+    """A recommendation and a card that is out in each cluster; nodes that others marked; the switch that was tripped there."""
+    made = []
+    for cluster in clusters:
+        mark = OTHERS if cluster.name == SEEN else ELSEWHERE
+        node = Node.objects.filter(cluster=cluster).order_by("pk")[0].name
+        reason = f"{node} of {cluster.name} failed"
+        wish = make_case(cluster, node, reason=reason, reason_wording=None)
+        out = make_case(cluster, node, CaseState.OUT, card_key="9", reason=reason, reason_wording=None)
+        text = f"cordoned in {cluster.name}" if mark == ELSEWHERE else "cordoned"
+        mark_node(cluster, node, our_mark(out), Mark(kind="cordon", tool="kubectl", reason=text, blocks=True))
+        made += [wish.pk, out.pk]
+    why = f"3 of 8 nodes of the pool pool-{ELSEWHERE} in {UNSEEN} are out."
+    QuarantineSwitch.objects.create(automatic=True, tripped_at=database_now(), tripped_reason=why)
+    return made
+
+
 def _campaign(cluster: Cluster, run: str) -> str:
     mark = OTHERS if cluster.name == SEEN else ELSEWHERE
     names: dict[str, Any] = {"name": f"campaign-{mark}", "requested_by_name": f"asker-{mark}"}
@@ -198,7 +278,11 @@ class Identity:
     hidden: tuple[str, ...]
 
 
-def identities() -> dict[str, Identity]:
+#: By name.
+Everybody = dict[str, Identity]
+
+
+def identities() -> Everybody:
     """By name. Tokens ask where pages send them away: what they get there holds nothing."""
     of_all, admin = make_user("vera", Role.VIEWER), make_user("ada", Role.ADMIN)
     of_cluster, of_namespace = scoped_user("carl", SEEN), scoped_user("nora", f"{SEEN}/{MINE}")

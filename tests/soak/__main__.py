@@ -2,9 +2,9 @@
 
 All parts are real: etcd, kube-apiserver, scheduler, controllers; PostgreSQL, Redis, Prometheus, nginx before two web processes,
 two watch, two launch and two tasks workers, a usage worker and the schedule, as deploy/ has them; only the kubelet, the GPUs and
-their exporters are played. 20 clients read,
-the cluster changes 50 times a second, campaigns of runs follow one another, and every 20 seconds something goes wrong. At the end
-all must be in sync, with no run lost, doubled or stuck, no memory that grows, and no traceback that nobody explains.
+their exporters are played. 20 clients read, the cluster changes 50 times a second, campaigns of runs follow one another, a policy
+tests cards, cards that fail are taken out of service and return, a receiver takes notifications, and every 20 seconds something goes
+wrong. At the end all must be in sync, no run lost, doubled or stuck, no memory that grows, no traceback that nobody explains.
 
 The folder gets the logs, samples.jsonl, faults.jsonl, requests.jsonl, summary.json, chart.html and chart.png. The last line on
 stdout is the summary as JSON. Exit code 1: a check failed.
@@ -28,7 +28,13 @@ from tests.soak.checks import Check, worked
 from tests.soak.churn import VALIDATED, Churn
 from tests.soak.faults import Faults, write
 from tests.soak.markers import Markers
+from tests.soak.notified import Receiver
+from tests.soak.notified import checks as of_notifications
+from tests.soak.out_of_service import OutOfService
+from tests.soak.out_of_service import checks as of_quarantine
 from tests.soak.people import PEOPLE, Clients, token
+from tests.soak.policies import Policies
+from tests.soak.policies import checks as of_policies
 from tests.soak.report import Measured
 from tests.soak.requests import Asked
 from tests.soak.samples import RestWatch, Sampler
@@ -80,13 +86,16 @@ def _on(ready: Bed, seconds: float, seed: int) -> Measured:
     zero = time.monotonic()
     sampler = Sampler(ready, ready.folder / "samples.jsonl", markers, lambda: churn.made, zero)
     rest = RestWatch(ready.site, token("sampler"), sampler, asked.append)
-    campaigns = Campaigns(ready.site, token("launches", operator=True), NEAR, VALIDATED, asked.append)
-    faults = Faults(ready, seed)
-    for part in (sampler, rest, clients, churn, campaigns, faults):
+    operator = token("launches", operator=True)
+    campaigns = Campaigns(ready.site, operator, NEAR, VALIDATED, asked.append)
+    policies = Policies(ready.site, operator, NEAR, asked.append)
+    out = OutOfService(ready.admin, ready.kubelet, ready.site, operator, NEAR, asked.append)
+    receiver, faults = Receiver(), Faults(ready, seed)
+    for part in (sampler, rest, clients, churn, campaigns, policies, out, receiver, faults):
         part.start()
     _wait(zero, seconds, faults, churn)
     progress("churn and faults end; settling")
-    for ending in (faults, campaigns, churn, markers):
+    for ending in (faults, campaigns, policies, out, churn, markers):
         ending.stop()
     write(ready.folder / "faults.jsonl", faults.made, zero)
     checks = _settle(ready, campaigns)
@@ -96,7 +105,13 @@ def _on(ready: Bed, seconds: float, seed: int) -> Measured:
     sampler.stop()
     away = sum(fault.kind == "api server" for fault in faults.made)
     checks += [queues(sampler.rows), *runs(campaigns.ids, len(VALIDATED), ready.plane.jobs_made(), away)]
-    checks.append(worked(troubles, campaigns.ids))
+    checks += [
+        worked(troubles, campaigns.ids),
+        *of_policies(policies),
+        *of_quarantine(out),
+        *of_notifications(receiver),
+    ]
+    receiver.stop()
     return Measured(
         zero=zero, seed=seed, seconds=seconds, rate=RATE, rows=sampler.rows, faults=faults.made,
         people=PEOPLE, measured_cards=ready.exporters.cards, asked=clients.asked(asked), mistakes=churn.mistakes, checks=checks,

@@ -59,6 +59,7 @@ class Bed:
             "GPUDASH_ALLOWED_HOSTS": HOST,
             "GPUDASH_BEHIND_PROXY": "true",
             "GPUDASH_TRUSTED_PROXY": "127.0.0.1",
+            "GPUDASH_NOTIFY_ALLOW": "127.0.0.1",
             "GPUDASH_DATABASE_URL": self.database_url,
             "GPUDASH_BROKER_URL": self.redis.url,
             "GPUDASH_DATA_DIR": str(self.work / "data"),
@@ -105,7 +106,10 @@ class Bed:
         """Use → token."""
         authority = str(self.plane.dir / "certs" / "apiserver.crt")
         near, far = (f"https://127.0.0.1:{port}" for port in (self.plane.port("apiserver"), self.line.port))
-        uses = (("gpudash-watcher", NEAR, near), ("gpudash-launcher", NEAR, near), ("gpudash-watcher", FAR, far))
+        uses = (
+            *((f"gpudash-{role}", NEAR, near) for role in ("watcher", "launcher", "quarantine")),
+            ("gpudash-watcher", FAR, far),
+        )
         return {
             f"{account} of {use}": ServiceToken(self.admin, account, use, server, authority, self.work)
             for account, use, server in uses
@@ -123,6 +127,8 @@ class Bed:
             # What the cards of "far" use is not read: it is the same ones.
             more = [*launcher, "--prometheus", self.prometheus_url] if name == NEAR else []
             installing.call("cluster", "add", name, "--kubeconfig", kubeconfig, *more)
+        marker = str(self.tokens[f"gpudash-quarantine of {NEAR}"].kubeconfig)
+        installing.call("cluster", "set", NEAR, "--quarantine-kubeconfig", marker)
 
     def set_up_django(self) -> None:
         """This process reads the tables too, to compare them with the cluster."""
@@ -139,14 +145,17 @@ def unit_command(role: str, number: int, port: int, data: Path) -> list[str]:
     found = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)
     if found is None:
         raise ValueError(f"gpudash-{role}.service has no ExecStart")
-    line = found[1].replace("/opt/gpudash/venv/bin/", f"{Path(sys.executable).parent}/").replace("%%", "%")
+    line = (
+        found[1].replace("/opt/gpudash/venv/bin/gpudash", f"{sys.executable} {ROOT / 'manage.py'}").replace("%%", "%")
+    )
     # Several run on this host, and their probes are not asked.
     line = (
         re.sub(r" --probes=\S+", "", line)
         .replace("127.0.0.1:8000", f"127.0.0.1:{port}")
         .replace("/var/lib/gpudash/", f"{data}/")
     )
-    return re.sub(r"--hostname=(\w+)@", rf"--hostname=\1-{number}@", line).split()
+    command = line.split()
+    return [*command, f"--hostname={role}-{number}@%h"] if "worker" in command else command
 
 
 @contextmanager

@@ -151,7 +151,7 @@ def honest(rows: Sequence[Json]) -> Check:
                     f"at {row['t']:.0f} s {cluster} is {behind:.0f} s behind; REST: watching, age {age:.0f} s"
                 )
     figure = f"{len(hidden)} of {asked} answers hid more than {MOST_HIDDEN_S:.0f} s"
-    return Check("REST does not hide that the mirror is behind", asked > 0 and not hidden, figure, _few(hidden))
+    return Check("REST does not hide that the mirror is behind", asked > 0 and not hidden, figure, few(hidden))
 
 
 def requests(asked: Sequence[Asked], faults: Sequence[Fault]) -> Check:
@@ -244,7 +244,7 @@ def measured(rows: Sequence[Json], expected: int) -> Check:
         bad.append("no round was ever made")
     oldest = max((one["age_s"] for one in known if one["age_s"] != NEVER), default=0.0)
     figure = f"{most} cards; the oldest round {oldest:.0f} s, allowed {USAGE_S:.0f} s"
-    return Check("what cards use is read all the time", not bad, figure, _few(bad))
+    return Check("what cards use is read all the time", not bad, figure, few(bad))
 
 
 def load(rows: Sequence[Json], seconds: float, rate: float, mistakes: Sequence[str]) -> Check:
@@ -309,6 +309,6 @@ def _counted(found: Counter[str]) -> tuple[str, ...]:
     return tuple(f"{count} × {what}" for what, count in found.most_common(MOST_SHOWN))
 
 
-def _few(lines: list[str]) -> tuple[str, ...]:
+def few(lines: list[str]) -> tuple[str, ...]:
     more = [f"… and {len(lines) - MOST_SHOWN} more"] if len(lines) > MOST_SHOWN else []
     return (*lines[:MOST_SHOWN], *more)

@@ -19,11 +19,16 @@ from tests.cluster.fleet import UNITS, Fleet
 from tests.controlplane.admin import Admin, Refused
 from tests.controlplane.objects import KINDS, Json, Kind, daemonset, node, placed, plugin_pod, pod
 from tests.soak.places import Place, Places
+from tests.soak.policies import LABEL
 
 CHURNED = "soak"
 NODES_EACH, CARDS = 4, 8
 #: Nodes of the campaigns, of several ways to give out cards: whole ones, in turns, by memory. The churn leaves them alone.
 VALIDATED = ("count-91", "count-92", "status-91", "status-92", "sliced-91", "sliced-92", "gib-91", "gib-92")
+#: Nodes of the policy, with one card each: of these it is known which card a run took. Nobody else takes them.
+POLICED = tuple(f"count-{number}" for number in range(60, 84))
+#: Nodes whose card fails and is taken out of service, with one card each.
+QUARANTINED = ("count-93", "count-94", "count-95")
 SENDERS = 8
 #: A kind of change → how often, in parts of the whole.
 WEIGHTS = {"run": 26, "move": 30, "end": 8, "delete": 16, "wait": 2, "relabel": 12, "cordon": 4, "node": 1, "roll": 1}
@@ -58,9 +63,10 @@ class Churn:
         for kind in KINDS:
             for number in range(NODES_EACH):
                 self.fleet.node(kind, number)
-        for name in VALIDATED:
+        for name, cards in [*((name, CARDS) for name in VALIDATED), *((name, 1) for name in (*POLICED, *QUARANTINED))]:
             kind = name.partition("-")[0]
-            made = node(name, KINDS[kind], CARDS)
+            made = node(name, KINDS[kind], cards)
+            made["metadata"]["labels"] |= {LABEL: "yes"} if name in POLICED else {}
             made["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": kubelet_port}}
             self.admin.patch(self.admin.create(made), {"spec": {"taints": None}})
             if kind in UNITS:

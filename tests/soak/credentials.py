@@ -23,10 +23,10 @@ TOKEN_S = 150.0
 
 
 def apply_roles(kubeconfig: Path) -> None:
-    """As docs/team.md says: the shipped roles of watchers and launcher; and the one that is for clusters with gpushare."""
+    """As docs/team.md says: the shipped roles and policies of all its accounts."""
     kubectl = [str(controlplane.cache() / "kubectl"), "--kubeconfig", str(kubeconfig)]
-    roles = ("watcher-role.yaml", "watcher-role-gpushare.yaml", "launcher-role.yaml")
-    for name in ("validation-namespace.yaml", *roles):
+    roles = ("watcher-role.yaml", "watcher-role-gpushare.yaml", "launcher-role.yaml", "quarantine-role.yaml")
+    for name in ("validation-namespace.yaml", *roles, "quarantine-policy.yaml"):
         subprocess.run([*kubectl, "apply", "-f", str(ROOT / "deploy" / name)], check=True, capture_output=True)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +15,12 @@ from typing import Any
 import pytest
 
 from tests.factories import make_cluster, make_node
-from tests.soak import checks, report, settled
+from tests.soak import checks, notified, out_of_service, policies, report, settled
 from tests.soak.checks import Check
 from tests.soak.exporters import Played
 from tests.soak.faults import Fault
 from tests.soak.parts import Death
+from tests.soak.policies import Seen
 from tests.soak.test_checks import RUN, asked, leaking, sample
 
 SOAK = Path(__file__).parent
@@ -96,6 +98,18 @@ def test_a_second_pod_is_explained_by_an_api_server_that_was_away(away: int, ok:
     assert list(settled.runs([], 0, [("j1", "u1")], away))[1].ok is ok
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(("verdict", "ok"), [("skipped", True), ("errored", False)])
+def test_a_run_of_a_policy_may_be_skipped_and_nothing_else(verdict: str, ok: bool) -> None:
+    from django.utils import timezone
+
+    from validations.models import Policy
+
+    policy = Policy.objects.create(name="soak", suite="s", max_age_s=3600)
+    _run(state="ended", verdict=verdict, ended_at=timezone.now(), job_name="j1", job_uid="u1", policy=policy)
+    assert list(settled.runs([], 0, [("j1", "u1")]))[1].ok is ok
+
+
 def _measurements() -> Check:
     played = Played()
     try:
@@ -120,7 +134,102 @@ def _missed() -> Check:
     return checks.carried_out([Fault("kill", "web", 1.0, 2.0)])
 
 
+MADE = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
+PAUSED = MADE + timedelta(minutes=30)
+
+
+def _seen(minute: float, ended: float | None = None, target: tuple[str, str] = ("n", "0")) -> Seen:
+    end = None if ended is None else MADE + timedelta(minutes=ended)
+    return Seen(f"r{minute:g}", target, True, MADE + timedelta(minutes=minute), end)
+
+
+#: Runs of a policy that did all that it should.
+GOOD = [_seen(minute, minute + 0.5) for minute in range(1, 30, 3)]
+HOURS = {MADE.replace(minute=0), PAUSED.replace(minute=0)}
+
+
+def test_a_policy_that_did_all_that_it_should_is_no_failure() -> None:
+    both = [_seen(0.1, 1, ("n", "1")), _seen(0.2, 1, ("m", "1")), _seen(0.3, 1, ("n", "")), _seen(0.4, 1, ("n", ""))]
+    assert policies.nothing_twice(1, [*GOOD, *both]).ok
+    assert policies.never_idle(MADE, PAUSED, GOOD, 5).ok
+    assert policies.never_idle(MADE, PAUSED, GOOD[:2], 0).ok
+    assert policies.switched_off(PAUSED, [*GOOD, _seen(30.05)]).ok
+    assert policies.no_gap(MADE, PAUSED, [HOURS, HOURS]).ok
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        policies.nothing_twice(1, []),
+        policies.nothing_twice(2, GOOD),
+        policies.nothing_twice(1, [_seen(1), _seen(2, 3)]),
+        policies.never_idle(MADE, PAUSED, GOOD[:2], 5),
+        policies.never_idle(MADE, PAUSED, [], 0),
+        policies.no_gap(MADE, PAUSED, [HOURS]),
+        policies.no_gap(MADE, PAUSED + timedelta(hours=2), [HOURS, HOURS]),
+    ],
+)
+def test_a_policy_that_did_not_is_one(check: Check) -> None:
+    assert not check.ok
+
+
+CASE = out_of_service.Seen("c1", "n1", "returned", "passed", 1, 1)
+BY_HAND = out_of_service.Seen("c2", "n1", "returned", "removed-by-hand", 1, 1)
+OUT = out_of_service.Seen("c3", "n1", "out", "", 1, 0)
+ENDS = {"c1": "passed", "c2": "removed-by-hand", "c3": "person"}
+OURS, OTHERS = "gpudash.io/failed-validation", out_of_service.OTHERS["key"]
+
+
+def test_good_cases_are_good() -> None:
+    assert out_of_service.once_each([CASE, BY_HAND, OUT], ENDS, 2).ok
+    assert out_of_service.marks_and_rows(["n1"], {"n1": {OURS}, "n2": {OTHERS}}).ok
+    assert out_of_service.others_stay({"n1": {OURS, OTHERS}}).ok
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        out_of_service.once_each([CASE, BY_HAND], ENDS, 2),
+        out_of_service.once_each([CASE, BY_HAND, OUT], ENDS, 0),
+        out_of_service.once_each([CASE._replace(reason="person"), BY_HAND, OUT], ENDS, 2),
+        out_of_service.once_each([CASE._replace(unmarks=0), BY_HAND, OUT], ENDS, 2),
+        out_of_service.once_each([CASE, BY_HAND._replace(unmarks=0), OUT], ENDS, 2),
+        out_of_service.once_each([CASE, BY_HAND, OUT._replace(marks=0)], ENDS, 2),
+        out_of_service.marks_and_rows([], {"n1": {OURS}}),
+    ],
+)
+def test_more_that_is_wrong_with_cases(found: Check) -> None:
+    assert not found.ok
+
+
+TAKEN = notified.Got("m1", (("finding:1", "began"),))
+
+
+def test_good_notifications_are_no_failure() -> None:
+    ended = notified.Got("m2", (("finding:1", "ended"),))
+    rows = [notified.Row(one.message, "delivered", None) for one in (TAKEN, ended)]
+    assert notified.nothing_lost([TAKEN, ended], rows, 0, MADE).ok
+    assert notified.told_once([ended, TAKEN]).ok
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        notified.nothing_lost([], [], 0, MADE),
+        notified.nothing_lost([TAKEN], [], 0, MADE),
+        notified.nothing_lost([TAKEN], [notified.Row("m1", "uncertain", None)], 0, MADE),
+        notified.nothing_lost([TAKEN], [notified.Row("m1", "waiting", MADE - timedelta(hours=1))], 0, MADE),
+        notified.nothing_lost([TAKEN], [notified.Row("m1", "delivered", None)], 1, MADE),
+        notified.told_once([notified.Got("m1", (("finding:1", "ended"),))]),
+    ],
+)
+def test_each_fault_of_notifications_is_found(found: Check) -> None:
+    assert not found.ok
+
+
 PLANTED: dict[str, Callable[[], Check]] = {
+    "no notification is lost": lambda: notified.nothing_lost([TAKEN], [notified.Row("m2", "delivered", None)], 0, MADE),
+    "each notification is sent once": lambda: notified.told_once([TAKEN, TAKEN._replace(message="m2")]),
     "{} of each kind of process is level": lambda: checks.level(leaking(300.0))[0],
     "the tables are never far behind": lambda: checks.lag([sample(1.0), sample(2.0, lag=91.0)]),
     "REST does not hide that the mirror is behind": lambda: checks.honest([sample(9.0, lag=40.0)]),
@@ -141,6 +250,13 @@ PLANTED: dict[str, Callable[[], Check]] = {
     "no run is stuck": _stuck,
     "no run is lost or doubled": lambda: settled.lost_or_doubled(["c1"], ["c1"], 1, [RUN], []),
     "every run has passed": lambda: _failed_runs()[1],
+    "no card has two runs at a time": lambda: policies.nothing_twice(1, [_seen(1, 5), _seen(4, 6)]),
+    "no due card waits while the policy is idle": lambda: policies.never_idle(MADE, PAUSED, [_seen(1), _seen(9)], 0),
+    "a paused policy starts nothing": lambda: policies.switched_off(PAUSED, [_seen(31)]),
+    "each hour of a policy is counted": lambda: policies.no_gap(MADE, PAUSED, [HOURS, set()]),
+    "each case is marked and returned once": lambda: out_of_service.once_each([CASE._replace(marks=2)], ENDS, 1),
+    "no mark without a case, no case without its mark": lambda: out_of_service.marks_and_rows(["n1"], {"n1": set()}),
+    "the taints of others stay": lambda: out_of_service.others_stay({"n1": set()}),
     "the audit log is intact": _audit_log,
     "no Job is left in the cluster": lambda: settled.no_job_left(_bed(), NOW),
     "what cards use = what their exporters say": _measurements,

@@ -10,7 +10,7 @@ from stacks.engine.components import FURTHER_KEYS, LABEL_KEYS
 from stacks.engine.fitting import Way
 from stacks.engine.setup import Setup
 from stacks.engine.software.base import SoftwareOf
-from stacks.engine.stack import Components, ConfigMaps, Entry, Kept, NodeLabels, Recognised, Refusal, Report, Stack
+from stacks.engine.stack import Components, ConfigMaps, Entry, Kept, NodeLabels, Recognised, Refusal, Stack, ToolOutput
 
 
 def check(declared: Mapping[str, Recognised]) -> None:
@@ -84,6 +84,7 @@ _STACK: _Checks = {
     "divides": _TEXTS,
     "names_cards": (_callable_or_none, "a function or None"),
     "in_bytes": _TEXTS,
+    "slots": _TEXTS,
     "uncounted_resources": _TEXTS,
     "kept": (_is(Kept), "Kept"),
     "settings": (_named(str), "names of settings with their defaults"),
@@ -95,7 +96,7 @@ _STACK: _Checks = {
     "refusals": (_refusals, "a tuple of Refusal with patterns that compile"),
     "memory_of": (callable, "a function"),
     "ways": (_ways, "a tuple of Ways, each with a name of its own"),
-    "report": (lambda value: value is None or isinstance(value, Report), "a Report or None"),
+    "report": (lambda value: value is None or isinstance(value, ToolOutput), "a ToolOutput or None"),
     "setup": (lambda value: value is None or (isinstance(value, Setup) and _text(value.name)), "a Setup or None"),
 }
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from inventory.inspection.columns import aligned
 from kube import objects as kube
 from stacks.gpushare import report as gpushare
 from stacks.gpushare.declared import names
 from tests.stacks.build import CONTEXT
+from wording.columns import aligned
 
 GOLDEN = Path(__file__).parent / "golden_reports"
 NAMES = names(CONTEXT)

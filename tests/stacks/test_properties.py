@@ -184,6 +184,17 @@ def test_what_the_mirror_keeps_gives_the_same_account_of_anything(node: Any, som
     laws.is_the_same_of_what_is_kept(*laws.decoded(node, some), CONTEXT)
 
 
+def test_unreadable_quantities_are_told_in_one_order_whatever_the_mirror_leaves_out() -> None:
+    asked = {"limits": {MEM: "", DIRECTX[2]: ""}, "requests": {"cpu": "0", DIRECTX[2]: "0"}}
+    pod = {
+        "metadata": {"name": "p", "uid": "1"},
+        "spec": {"nodeName": "n", "containers": [{"name": "a", "resources": asked}]},
+        "status": {"phase": "Running"},
+    }
+    node = {"metadata": {"name": "n"}, "status": {"capacity": {}}}
+    laws.is_the_same_of_what_is_kept(*laws.decoded(node, [pod]), CONTEXT)
+
+
 @patient
 @given(json_values, st.sampled_from(["gpudash.io/card-count", "hami.io/node-nvidia-register", "hami.io/device-cordon"]))
 def test_any_json_as_an_annotation_of_a_node_is_survived(value: Any, key: str) -> None:

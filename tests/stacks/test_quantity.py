@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kube.quantity import INT64_MAX, count, parse, size
+from kube.quantity import INT64_MAX, count, millis, parse, size
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,26 @@ def test_a_count_and_a_size_are_not_negative() -> None:
     assert count("-3") is None
     assert size("-1Gi") is None
     assert size("1Gi") == 2**30
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(
+            ("500m", 500),
+            ("2", 2000),
+            (2, 2000),
+            ("0.1", 100),
+            ("1500u", 2),
+            ("1k", 10**6),
+            ("1e-1", 100),
+            ("1Ki", 1024000),
+        ),
+        *(("-1", None), ("", None), (None, None), (True, None), ("9223372036854775807", None), ("x", None)),
+    ],
+)
+def test_cpu_is_counted_in_thousandths(text: object, value: int | None) -> None:
+    assert millis(text) == value  # type: ignore[arg-type]
 
 
 def test_long_and_extreme_text_costs_nothing() -> None:

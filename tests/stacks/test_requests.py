@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from kube import listed
 from kube.objects import Pod
-from stacks.engine.requests import MOST_DEVICES, ended, holds, requests, waits
+from stacks.engine.requests import MOST_DEVICES, Host, ended, holds, host, requests, waits
 from tests.stacks.build import container, pod
 
 
@@ -103,3 +105,27 @@ def test_limits_come_before_requests_and_requests_count_where_there_is_no_limit(
 @pytest.mark.parametrize("text", ["abc", "-1", "1e400", str(MOST_DEVICES + 1), "", "0"])
 def test_what_is_no_number_of_devices_is_not_counted(text: str) -> None:
     assert _needs([container("a", gpu=text)], []) == []
+
+
+def _own(cpu: str, memory: str = "1Gi", **more: Any) -> dict[str, Any]:
+    return {"name": "c", "resources": {"requests": {"cpu": cpu, "memory": memory}}, **more}
+
+
+@pytest.mark.parametrize(
+    ("spec", "cpu", "gib"),
+    [
+        ({"containers": [_own("500m"), _own("1")]}, 1500, 2),
+        ({"containers": [_own("1")], "initContainers": [_own("3", "2Gi")]}, 3000, 2),
+        ({"containers": [_own("1")], "initContainers": [_own("1", restartPolicy="Always"), _own("3")]}, 4000, 2),
+        ({"containers": [_own("1")], "initContainers": [_own("3"), _own("1", restartPolicy="Always")]}, 3000, 2),
+        ({"containers": [_own("1")], "overhead": {"cpu": "250m", "memory": "1Gi"}}, 1250, 2),
+        ({"containers": [_own("1")], "resources": {"requests": {"cpu": "8"}}}, 8000, 1),
+        ({"containers": [{"name": "c", "resources": {"limits": {"cpu": "2", "memory": "1Gi"}}}]}, 2000, 1),
+        ({"containers": [{"name": "c"}, _own("much", "-1")]}, 0, 0),
+        ({}, 0, 0),
+    ],
+)
+def test_what_a_pod_requests_of_the_node_s_own_is_counted_as_the_scheduler_counts(
+    spec: dict[str, Any], cpu: int, gib: int
+) -> None:
+    assert host(msgspec.convert(spec, listed.PodSpec)) == Host(cpu, gib * 2**30)

@@ -21,26 +21,27 @@ from tests.controlplane import controlplane
 from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
 from tests.services import Missing
-from tests.team import release
 from tests.team.host import Host
 from tests.team.page import Step
 from tests.validations.recorded import PASSED
+from tests.wheel import build
 
 NAMESPACE = "gpudash-validations"
-REPOSITORY = "/srv/gpudash.git"
+WHEELS = "/srv/wheels"
 HERE = Path(__file__).parent
-_FETCHES = re.compile(r"\bapt-get\b|\bpip install\b|browser_packages")
+_FETCHES = re.compile(r"\bapt-get\b|\bpip install\b")
 
 
 @pytest.fixture(scope="session")
 def host() -> Iterator[Host]:
-    """Booted, with the repository to clone from and kubectl, and nothing of gpudash."""
+    """Booted, with the wheel and kubectl, and nothing of gpudash installed."""
     built = all((controlplane.cache() / name).exists() for name in controlplane.BINARIES)
     if not built and shutil.which("go") is None:
         services.or_skip(Missing("no control plane here and no Go to build it (tests/controlplane/README.md)"))
     controlplane.build()
     with services.scratch("team") as folder:
-        binds = {release.repository(folder): REPOSITORY, controlplane.cache() / "kubectl": "/usr/local/bin/kubectl"}
+        build.wheel(folder / "wheels")
+        binds = {folder / "wheels": WHEELS, controlplane.cache() / "kubectl": "/usr/local/bin/kubectl"}
         try:
             running = Host(binds)
         except Missing as missing:

@@ -1,4 +1,4 @@
-"""docs/team.md as something to be carried out: the commands of a section in their order, with what they are said to print.
+"""docs/team.md, or another page, to be carried out: the commands of a section in their order, with what they are said to print.
 
 A reader replaces `<words in angle brackets>` by their own; so does the test, and one that it does not know is an error.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.docs.reading import ROOT
 
@@ -44,20 +45,20 @@ def _pattern(shown: str) -> str:
     return pattern
 
 
-def section(title: str) -> str:
+def section(title: str, page: Path = PAGE) -> str:
     """The text below a heading of the second level."""
     found = re.search(
-        rf"^## {re.escape(title)}$(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        rf"^## {re.escape(title)}$(.*?)(?=^## |\Z)", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     if found is None:
-        raise AssertionError(f"{PAGE.name} has no section {title!r}")
+        raise AssertionError(f"{page.name} has no section {title!r}")
     return found[1]
 
 
-def steps(title: str, **places: str) -> list[Step]:
+def steps(title: str, page: Path = PAGE, **places: str) -> list[Step]:
     """The commands of a section. places: what stands for <the words> (blanks as _)."""
     found: list[Step] = []
-    for _, kind, block in _BLOCK.findall(section(title)):
+    for _, kind, block in _BLOCK.findall(section(title, page)):
         if kind == "console":
             found += _of_block(filled(textwrap.dedent(block), **places))
     return found

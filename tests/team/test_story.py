@@ -34,8 +34,9 @@ from tests.team.cast import (
     states,
     web_answers,
 )
-from tests.team.conftest import REPOSITORY, follow
+from tests.team.conftest import WHEELS, follow
 from tests.team.host import Host
+from tests.wheel import build
 
 pytestmark = [pytest.mark.team, pytest.mark.timeout(1200)]
 
@@ -49,15 +50,15 @@ ANSWERS = {
 
 
 def test_a_host_is_installed_as_the_page_says(host: Host) -> None:
-    steps = page.steps("On a host", address_of_the_repository=REPOSITORY, your_host_name="gpudash.example.com")
-    made = next(at for at, step in enumerate(steps) if "gpudash.config.env" in step.command) + 1
+    steps = page.steps("On a host", the_wheel=f"{WHEELS}/{build.NAME}", your_host_name="gpudash.example.com")
+    made = next(at for at, step in enumerate(steps) if "gpudash.env" in step.command) + 1
     follow(host, steps[:made], ANSWERS)
     settings = page.block(
         "On a host",
         "ini",
         **{"50_or_more_random_characters": "k" * 60, "the_password_of_step_3": DATABASE_PASSWORD},
     )
-    host.write("/etc/gpudash/gpudash.config.env", settings)
+    host.write("/etc/gpudash/gpudash.env", settings)
     certificate(host)
     follow(host, steps[made:-1], ANSWERS)
     web_answers(host)
@@ -66,7 +67,7 @@ def test_a_host_is_installed_as_the_page_says(host: Host) -> None:
 
 
 def test_nothing_of_it_is_readable_by_others(host: Host) -> None:
-    for path in ("/etc/gpudash/gpudash.config.env", "/var/lib/gpudash/static", "/etc/gpudash/watcher"):
+    for path in ("/etc/gpudash/gpudash.env", "/var/lib/gpudash/static", "/etc/gpudash/watcher"):
         assert "Permission denied" in host.run(f"runuser -u nobody -- ls -l {path}", check=False)
     shown = host.run("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")
     assert DATABASE_PASSWORD not in shown
@@ -111,7 +112,7 @@ def test_a_user_who_may_not_read_the_settings_gets_no_database_of_their_own(host
     shown = page.section("Settings of an installation")
     assert "nobody cannot read the settings of this installation" in said
     assert said.startswith("gpudash does not start: GPUDASH_ENV_FILE: ")
-    assert "ana cannot read the settings of this installation in /etc/gpudash/gpudash.config.env" in shown
+    assert "ana cannot read the settings of this installation in /etc/gpudash/gpudash.env" in shown
     assert "sudo gpudash" in host.run("runuser -u nobody -- gpudash user list", check=False)
 
 
@@ -211,7 +212,7 @@ def test_it_is_served_below_a_path(host: Host, token: str) -> None:
     shown = page.section("TLS and the proxy")
     assert "`GPUDASH_BASE_PATH=/gpudash`" in shown
     assert "`location /gpudash/` instead of `location /`" in shown
-    host.run("echo GPUDASH_BASE_PATH=/gpudash >> /etc/gpudash/gpudash.config.env")
+    host.run("echo GPUDASH_BASE_PATH=/gpudash >> /etc/gpudash/gpudash.env")
     host.run("sed -i 's#location / {#location /gpudash/ {#' /etc/nginx/conf.d/gpudash.conf")
     host.run("systemctl restart gpudash-web && systemctl reload nginx")
     web_answers(host)
@@ -223,7 +224,7 @@ def test_it_is_served_below_a_path(host: Host, token: str) -> None:
     assert style
     assert Browser(host).get(style[1])[0] == 200
     assert rest(host, token, "clusters", site=f"{SITE}/gpudash")["results"]
-    host.run("sed -i /BASE_PATH/d /etc/gpudash/gpudash.config.env")
+    host.run("sed -i /BASE_PATH/d /etc/gpudash/gpudash.env")
     host.run("sed -i 's#location /gpudash/ {#location / {#' /etc/nginx/conf.d/gpudash.conf")
     host.run("systemctl restart gpudash-web && systemctl reload nginx")
     web_answers(host)

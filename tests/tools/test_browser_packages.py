@@ -28,14 +28,15 @@ def archive(**contents: bytes) -> bytes:
     return made.getvalue()
 
 
-UPLOT = {"uplot": FILES["uplot"]}
-GOOD = archive(**{path: path.encode() for path in FILES["uplot"]}, **{"dist/other.js": b"not wanted"})
+MORPH = {"idiomorph": FILES["idiomorph"]}
+MAPPED = b"\n//# sourceMappingURL=idiomorph.min.js.map\n"
+GOOD = archive(**{path: path.encode() + MAPPED for path in FILES["idiomorph"]}, **{"dist/other.js": b"not wanted"})
 
 
 @pytest.fixture
 def registry() -> Iterator[tuple[str, dict[str, bytes]]]:
     """(address, path → answer) of a registry that can be changed."""
-    answers: dict[str, bytes] = {"/uplot/-/uplot-9.9.9.tgz": GOOD}
+    answers: dict[str, bytes] = {"/idiomorph/-/idiomorph-9.9.9.tgz": GOOD}
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -60,25 +61,27 @@ def registry() -> Iterator[tuple[str, dict[str, bytes]]]:
 def lock(tmp_path: Path) -> Path:
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(GOOD).digest()).decode()
     path = tmp_path / "package-lock.json"
-    path.write_text(json.dumps({"packages": {"node_modules/uplot": {"version": "9.9.9", "integrity": integrity}}}))
+    path.write_text(json.dumps({"packages": {"node_modules/idiomorph": {"version": "9.9.9", "integrity": integrity}}}))
     return path
 
 
 def test_what_pages_load_is_installed_once(registry: tuple[str, dict[str, bytes]], lock: Path, tmp_path: Path) -> None:
     address, answers = registry
-    assert install(lock, tmp_path / "vendor", address, UPLOT) == ["uplot 9.9.9"]
-    found = {path.name for path in (tmp_path / "vendor/uplot").iterdir()}
-    assert found == {Path(path).name for path in FILES["uplot"]} | {browser_packages.MARK}
+    assert install(lock, tmp_path / "vendor", address, MORPH) == ["idiomorph 9.9.9"]
+    found = {path.name for path in (tmp_path / "vendor/idiomorph").iterdir()}
+    assert found == {Path(path).name for path in FILES["idiomorph"]} | {browser_packages.MARK}
+    text = (tmp_path / "vendor/idiomorph/idiomorph.min.js").read_text()
+    assert text == "dist/idiomorph.min.js\n", "its source map is not installed"
     answers.clear()
-    assert install(lock, tmp_path / "vendor", address, UPLOT) == []
+    assert install(lock, tmp_path / "vendor", address, MORPH) == []
 
 
 def test_another_archive_is_refused(registry: tuple[str, dict[str, bytes]], lock: Path, tmp_path: Path) -> None:
     address, answers = registry
-    answers["/uplot/-/uplot-9.9.9.tgz"] = archive(**dict.fromkeys(FILES["uplot"], b"evil"))
+    answers["/idiomorph/-/idiomorph-9.9.9.tgz"] = archive(**dict.fromkeys(FILES["idiomorph"], b"evil"))
     with pytest.raises(Refused, match="not the archive"):
-        install(lock, tmp_path / "vendor", address, UPLOT)
-    assert not (tmp_path / "vendor/uplot").exists()
+        install(lock, tmp_path / "vendor", address, MORPH)
+    assert not (tmp_path / "vendor/idiomorph").exists()
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9", "file:///etc", None])
@@ -87,7 +90,7 @@ def test_what_cannot_be_had_says_what_to_do(
 ) -> None:
     registry[1].clear()
     with pytest.raises(Refused, match="NPM_CONFIG_REGISTRY"):
-        install(lock, tmp_path / "vendor", address or registry[0], UPLOT)
+        install(lock, tmp_path / "vendor", address or registry[0], MORPH)
 
 
 def test_the_lock_file_names_each_package_with_its_hash() -> None:

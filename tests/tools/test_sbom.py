@@ -16,11 +16,12 @@ from tools.sbom import Refused, browser_packages, debian_packages
 def test_what_the_pages_load_is_listed_with_the_hash_of_its_archive(tmp_path: Path) -> None:
     lock = tmp_path / "package-lock.json"
     integrity = f"sha512-{base64.b64encode(bytes(range(64))).decode()}"
-    packages: dict[str, Any] = {"": {}, "node_modules/@x/y": {"version": "1.2.3", "integrity": integrity}}
+    packages: dict[str, Any] = {"": {}, "node_modules/idiomorph": {"version": "1.2.3", "integrity": integrity}}
     packages["node_modules/of-tests"] = {"version": "1.0.0", "integrity": integrity, "dev": True}
+    packages["node_modules/@x/not-installed"] = {"version": "1.0.0", "integrity": integrity}
     lock.write_text(json.dumps({"packages": packages}))
     (found,) = browser_packages(lock)
-    assert (found["name"], found["purl"]) == ("@x/y", "pkg:npm/%40x/y@1.2.3")
+    assert (found["name"], found["purl"]) == ("idiomorph", "pkg:npm/idiomorph@1.2.3")
     assert found["hashes"] == [{"alg": "SHA-512", "content": bytes(range(64)).hex()}]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,12 @@ class FakeCluster:
     asleep: set[str] = field(default_factory=set)
     #: Requests ("METHOD path") that match are answered only when `awake` is set.
     hangs: str = ""
+    #: PriorityClasses by name; with that of policies.
+    classes: dict[str, Obj] = field(
+        default_factory=lambda: {
+            "gpudash-policy": {"value": -1000, "preemptionPolicy": "Never", "globalDefault": False}
+        }
+    )
     #: Called when a log has been asked for.
     on_log: Callable[[], None] | None = None
 
@@ -111,6 +117,21 @@ class FakeCluster:
         ]
         metadata["creationTimestamp"] = "2026-01-01T00:00:00Z"
         return {"metadata": metadata, "spec": json.loads(json.dumps(template["spec"]))}
+
+    def members(self, job: str, nodes: Sequence[str], **status: Any) -> None:
+        """The pods of an Indexed Job, one on each of these nodes in the order of their index. Their logs: as `job-index`."""
+        for index, node in enumerate(nodes):
+            name = f"{job}-{index}"
+            if name not in self.pods:
+                made = self.made_of(job)
+                made["metadata"]["name"] = f"{name}-abcde"
+                made["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"] = str(index)
+                made["spec"]["hostname"] = name
+                field = {"fieldPath": "metadata.labels['batch.kubernetes.io/job-completion-index']"}
+                variable = {"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": field}}
+                made["spec"]["containers"][0]["env"].append(variable)
+                self.pods[name] = made
+            _status(self.pods[name], node=node, **status)
 
     def end(self, job: str, log: bytes = b"", exit_code: int = 0, **more: Any) -> None:
         """The container ends with this log; the Job follows."""
@@ -223,6 +244,8 @@ class _Handler(Handler):
 
     def _answer(self, path: str, query: dict[str, str], body: Obj) -> tuple[int, bytes]:
         parts = path.strip("/").split("/")
+        if parts[-2] == "priorityclasses" and parts[-1] in self.fake.classes:
+            return 200, json.dumps(self.fake.classes[parts[-1]]).encode()
         if "namespaces" not in parts:
             return 404, _refusal(404, "the server could not find the requested resource")
         rest = parts[parts.index("namespaces") + 2 :]
@@ -259,6 +282,8 @@ class _Handler(Handler):
             if wanted not in (None, jobs[rest[1]]["metadata"]["uid"]):
                 return 409, _refusal(409, "the UID in the precondition does not match")
             for things in (jobs, self.fake.pods, self.fake.logs):
+                for name in [one for one in things if one.startswith(f"{rest[1]}-")]:
+                    del things[name]
                 things.pop(rest[1], None)
             return 200, json.dumps({"kind": "Status", "status": "Success"}).encode()
         return 200, json.dumps(jobs[rest[1]]).encode()

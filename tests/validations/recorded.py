@@ -10,7 +10,7 @@ from django.db.models import F
 from inventory.models import Cluster
 from validations import tasks
 from validations.models import Launcher, Run
-from validations.planning import RunRequest
+from validations.planning import RunDraft
 from validations.requests import request_run
 
 PASSED = b"""[Vector addition of 50000 elements]
@@ -26,8 +26,8 @@ Result verification failed at element 17!
 """
 
 
-def wish(node: str = "gpu-1", suite: str = "cuda-vectoradd", **more: Any) -> RunRequest:
-    return RunRequest(suite=suite, node=node, **more)
+def wish(node: str = "gpu-1", suite: str = "cuda-vectoradd", **more: Any) -> RunDraft:
+    return RunDraft(suite=suite, node=node, **more)
 
 
 def launched(cluster: Cluster, **more: Any) -> Run:

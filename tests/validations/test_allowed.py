@@ -13,6 +13,7 @@ from django.test import Client
 from accounts.models import UserScope
 from accounts.roles import Role, set_role
 from accounts.users import give
+from inventory.marks import TAINT
 from inventory.models import Cluster, Node
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_node
@@ -97,15 +98,31 @@ def test_a_pull_secret_is_one_of_a_list(prod: Cluster, fake: FakeCluster, settin
     assert pod["imagePullSecrets"] == [{"name": "registry"}]
 
 
-def test_a_node_with_a_taint_of_its_own_is_refused_until_the_setting_names_it(prod: Cluster, settings: Any) -> None:
-    node = Node.objects.get(name="gpu-1")
-    taint = '"spec":{"taints":[{"key":"dedicated","value":"ml","effect":"NoSchedule"}]}'
-    node.facts = node.facts.replace('"spec":{}', taint) if '"spec":{}' in node.facts else f"{node.facts[:-1]},{taint}}}"
+def taint(node: Node, key: str, value: str) -> None:
+    spec = f'"spec":{{"taints":[{{"key":"{key}","value":"{value}","effect":"NoSchedule"}}]}}'
+    node.facts = node.facts.replace('"spec":{}', spec) if '"spec":{}' in node.facts else f"{node.facts[:-1]},{spec}}}"
     node.save()
+
+
+def test_a_node_with_a_taint_of_its_own_is_refused_until_the_setting_names_it(prod: Cluster, settings: Any) -> None:
+    taint(Node.objects.get(name="gpu-1"), "dedicated", "ml")
     with pytest.raises(Refused, match=r"dedicated=ml:NoSchedule.*GPUDASH_TOLERATED_TAINTS"):
         request_run(wish())
     settings.TOLERATED_TAINTS = ["dedicated=ml"]
     request_run(wish())
+
+
+def test_a_run_tolerates_the_taint_of_a_node_that_is_out_of_service_whatever_the_settings_say(
+    prod: Cluster, settings: Any
+) -> None:
+    """Else no run could prove that its card is good again. Runs elsewhere do not carry it."""
+    settings.TOLERATED_TAINTS = []
+    first, _ = request_run(wish())
+    Run.objects.all().delete()
+    taint(Node.objects.get(name="gpu-1"), TAINT, "c1")
+    second, _ = request_run(wish())
+
+    assert [TAINT in str(run.manifest) for run in (first, second)] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`manage.py parse_log` and `manage.py validate`, as a shell and a pipeline meet them."""
+"""`gpudash parse_log` and `gpudash validate`, as a shell and a pipeline meet them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from inventory.models import Cluster, Node
+from runtime.heartbeats import beat
+from runtime.models import Role
+from tests.pages.validations.rows import make_run
 from tests.processes import ROOT
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED
@@ -167,3 +170,11 @@ def test_a_wait_that_lasts_too_long_leaves_the_run_alone(prod: Cluster) -> None:
     with pytest.raises(CommandError, match="run continues"):
         validate("cuda-vectoradd", "--node", "gpu-1", "--wait", "--timeout", "-1")
     assert Run.objects.get().state == "queued"
+
+
+def test_a_run_that_stays_queued_while_a_launch_worker_runs_blames_no_worker(prod: Cluster) -> None:
+    beat(Role.LAUNCH)
+    run = make_run(prod, state="queued", minutes_ago=5)
+    told = Command(stdout=io.StringIO())._tell(run, "")
+    assert "no launch worker" not in told
+    assert "gpudash cluster list shows whether schedule, tasks and launch run" in told

@@ -191,7 +191,7 @@ def test_page_rest_and_csv_count_cards(three: Cluster, fake: FakeCluster, operat
     lines = list(csv.DictReader(body.splitlines()))
     assert [line["tested_card"] for line in lines if line["level"] == "checked"] == ["1", "1", "1"]
     assert sum(bool(line["not_tested"]) for line in lines) == 6
-    shown = operator.get(f"/validations/campaigns/{campaign.pk}?format=csv").getvalue().decode()
+    shown = operator.get(f"/validations/campaigns/{campaign.pk}/targets?format=csv").getvalue().decode()
     assert sum(bool(line["not_tested"]) for line in csv.DictReader(shown.splitlines())) == 6
 
 

@@ -11,7 +11,7 @@ from inventory.models import Cluster
 from tests.validations.recorded import codes
 from validations import tasks
 from validations.models import Run
-from validations.planning import RunRequest
+from validations.planning import RunDraft
 from validations.requests import request_run
 
 
@@ -38,7 +38,7 @@ def play(demo: Server, cluster: Cluster, run: Run, seconds: int = 900) -> Iterat
 def test_a_request_becomes_a_stored_verdict(
     demo: Server, demo_cluster: Cluster, suite: str, node: str, verdict: str, code: str
 ) -> None:
-    run, new = request_run(RunRequest(suite=suite, node=node, queue_if_full=True))
+    run, new = request_run(RunDraft(suite=suite, node=node, queue_if_full=True))
     assert new
     states = list(dict.fromkeys(play(demo, demo_cluster, run)))
     assert states[-1] == "ended"

@@ -114,7 +114,7 @@ def test_a_pass_ends_some_runs_of_nodes_that_are_gone_however_many_slots_are_fre
         assert [codes(one) for one in ended] == [["target-gone"]] * queue.MOST_LOST
     assert fake.created == []
     assert abs(counts[1] - counts[0]) <= 2
-    assert counts[0] < 40 * queue.MOST_LOST + 30
+    assert counts[0] < 41 * queue.MOST_LOST + 30
 
 
 def test_a_run_whose_node_is_there_begins_though_many_before_it_have_lost_theirs(
@@ -180,7 +180,7 @@ def test_a_run_that_no_worker_launches_says_so(prod: Cluster, fake: FakeCluster)
     (seen,) = querysets.runs().filter(pk=run.pk)
     assert seen.pending_reason == "no-worker"
     assert seen.pending_message.startswith("launch worker (queue launch) not seen yet: runs stay queued")
-    assert "celery -A gpudash worker -Q launch" in seen.pending_message
+    assert "gpudash worker launch" in seen.pending_message
     beat(Role.LAUNCH)
     (seen,) = querysets.runs().filter(pk=run.pk)
     assert (seen.pending_reason, seen.pending_message) == ("", "")

@@ -115,6 +115,14 @@ def test_page_rest_and_command_give_one_hash_that_a_reader_can_repeat(
     assert f"sha256:{summed}" in command(campaign.pk)
 
 
+@pytest.mark.django_db
+def test_verify_of_a_file_in_which_a_name_stands_twice_is_no_traceback(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    file.write_text('{"payload": 1, "payload": 2}')
+    with pytest.raises(CommandError, match="not a campaign report"):
+        call_command("report", "verify", str(file))
+
+
 def test_verify_says_whether_the_stored_campaign_gives_the_same(campaign: Campaign, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     file.write_text(command(campaign.pk, "--json"))

@@ -1,4 +1,4 @@
-"""What the software of a node lacks: a warning before a launch, and a reason of a run that did not start by it."""
+"""What the software of a node lacks: a warning before a launch, and the cause of a run that waits."""
 
 from __future__ import annotations
 
@@ -23,43 +23,17 @@ from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_node
 from tests.pages.reading import get, read
 from tests.validations.fakecluster import FakeCluster
-from tests.validations.recorded import FAILED, PASSED, codes, later, launched, passed_by, wish
+from tests.validations.recorded import launched, passed_by, wish
+from tests.validations.software import IN_USE, SAID, component, upgraded
 from validations import campaigns, querysets
 from validations.models import Run
 from validations.planning import cautions, plan
-from validations.reparse import reparse
 from validations.requests import request_run
 from validations.software import CODE, Cause, cause_of, causes
 from wording.said import sentence, stored
 
 BODY = {"suite": "cuda-vectoradd", "node": "gpu-1"}
-IN_USE = sentence("Pods on the node use the driver.")
-SAID = "driver is crash-looping since 4 min: Pods on the node use the driver."
 NO_SCHEDULER = "gpushare-scheduler-extender is pending since 4 min."
-
-
-def component(cluster: Cluster, node: str = "gpu-1", name: str = "driver", **columns: Any) -> Component:
-    """A row as the reconciler writes it; the first cause of its node unless it is said otherwise."""
-    why = columns.pop("why", IN_USE)
-    remedy = columns.pop("remedy", "kubectl delete pod -n gpu-operator nvidia-driver-x")
-    told = {
-        "stack": "nvidia",
-        "state": "crash-looping",
-        "first_cause": bool(node),
-        "state_since": timezone.now() - timedelta(minutes=4, seconds=5),
-        "digest": 0,
-    }
-    wording = {"why": stored(why), "remedy": stored(remedy), "warnings": []}
-    row = told | {"why": str(why), "remedy": str(remedy), "wording": wording} | columns
-    made, _ = Component.objects.update_or_create(cluster=cluster, node_name=node, name=name, defaults=row)
-    return made
-
-
-def upgraded(cluster: Cluster, **columns: Any) -> Component:
-    """A driver that is being replaced."""
-    ago = timezone.now() - timedelta(minutes=4, seconds=5)
-    given = {"state": "pending", "step": "pod-restart-required", "step_since": ago, "why": ""} | columns
-    return component(cluster, **given)
 
 
 def told(cause: Cause | None) -> str:
@@ -222,7 +196,7 @@ def test_nothing_is_said_of_a_node_whose_software_works(prod: Cluster, olga: Use
 def test_the_command_warns(prod: Cluster) -> None:
     component(prod)
     err = StringIO()
-    call_command("validate", "cuda-vectoradd", node="gpu-1", stdout=StringIO(), stderr=err)
+    call_command("validate", "cuda-vectoradd", node=["gpu-1"], stdout=StringIO(), stderr=err)
     assert err.getvalue().startswith("warning: driver is crash-looping since 20")
 
 
@@ -293,109 +267,6 @@ def test_runs_that_wait_cost_one_query_more_however_many(prod: Cluster) -> None:
                 assert all(SAID in run.pending_message for run in querysets.runs())
             counted.append(len(queries))
     assert counted[0] == counted[1]
-
-
-# At its end.
-
-
-def unschedulable(run: Run, cluster: Cluster, fake: FakeCluster) -> Run:
-    fake.pod(run.job_name, unschedulable="0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
-    passed_by(run, cluster)
-    later(run, 601)
-    return passed_by(run, cluster)
-
-
-def test_a_run_that_no_node_took_has_the_cause_first(prod: Cluster, fake: FakeCluster, olga: User) -> None:
-    run = launched(prod)
-    upgraded(prod)
-    unschedulable(run, prod, fake)
-    assert (run.verdict, codes(run)) == ("errored", [CODE, "unschedulable"])
-    assert run.reasons[0]["text"].startswith("The driver is being upgraded (pod-restart-required) since 20")
-    assert run.reasons[0]["text"].endswith(" UTC.")
-    assert "GPU software of the node not ready" in get(signed_in(olga), f"/validations/runs/{run.pk}").text
-    Component.objects.all().delete()
-    assert reparse(run) is None
-    run.refresh_from_db()
-    assert codes(run) == [CODE, "unschedulable"]
-
-
-def test_without_a_cause_the_reasons_are_those_of_the_cluster(prod: Cluster, fake: FakeCluster) -> None:
-    run = launched(prod)
-    component(prod, "gpu-2")
-    component(prod, "gpu-1", "dcgm-exporter")
-    assert codes(unschedulable(run, prod, fake)) == ["unschedulable"]
-
-
-@pytest.mark.parametrize(
-    ("status", "expected"),
-    [
-        ({"waiting": "CreatePodSandboxError", "message": "no runtime for nvidia"}, [CODE, "container-config"]),
-        ({"waiting": "CreateContainerError", "message": "cannot create"}, ["container-config", CODE]),
-        ({"waiting": "ImagePullBackOff", "message": "manifest unknown"}, ["image", CODE]),
-    ],
-)
-def test_a_container_that_cannot_be_made(
-    prod: Cluster, fake: FakeCluster, status: dict[str, str], expected: list[str]
-) -> None:
-    run = launched(prod)
-    component(prod)
-    fake.pod(run.job_name, node="gpu-1", **status)
-    passed_by(run, prod)
-    later(run, 400)
-    passed_by(run, prod)
-    assert (run.verdict, codes(run)) == ("errored", expected)
-
-
-def test_a_sandbox_that_fails_by_its_events_is_the_nodes(prod: Cluster, fake: FakeCluster) -> None:
-    run = launched(prod)
-    component(prod)
-    text = 'Failed to create pod sandbox: no runtime for "nvidia" is configured'
-    fake.events = [{"reason": "FailedCreatePodSandBox", "message": text, "lastTimestamp": "2026-01-01T00:00:09Z"}]
-    fake.pod(run.job_name, node="gpu-1", waiting="ContainerCreating")
-    passed_by(run, prod)
-    later(run, 3601)
-    assert codes(passed_by(run, prod)) == [CODE, "image"]
-
-
-@pytest.mark.parametrize(
-    ("reason", "expected"),
-    [
-        ("UnexpectedAdmissionError", [CODE, "refused-by-node"]),
-        ("OutOfnvidia.com/gpu", [CODE, "killed"]),
-        ("OutOfcpu", ["refused-by-node"]),
-    ],
-)
-def test_a_node_that_refuses_the_pod(prod: Cluster, fake: FakeCluster, reason: str, expected: list[str]) -> None:
-    run = launched(prod)
-    component(prod)
-    fake.pod(run.job_name, node="gpu-1", pod_reason=reason, message="Allocate failed")
-    passed_by(run, prod)
-    assert (run.verdict, codes(run)) == ("errored", expected)
-
-
-@pytest.mark.parametrize(("log", "exit_code"), [(FAILED, 1), (PASSED[:60], 0), (PASSED[:60], 137), (b"", 1)])
-def test_a_run_that_ran_has_no_such_reason(prod: Cluster, fake: FakeCluster, log: bytes, exit_code: int) -> None:
-    run = launched(prod)
-    component(prod)
-    fake.end(run.job_name, log, exit_code)
-    passed_by(run, prod)
-    assert run.verdict in ("failed", "errored")
-    assert CODE not in codes(run)
-
-
-def test_a_pass_on_such_a_node_stays_one(prod: Cluster, fake: FakeCluster) -> None:
-    run = launched(prod)
-    component(prod)
-    fake.end(run.job_name, PASSED)
-    assert passed_by(run, prod).verdict == "passed"
-    assert codes(run) == []
-
-
-def test_a_cancelled_run_has_no_such_reason(prod: Cluster, fake: FakeCluster) -> None:
-    run = launched(prod)
-    component(prod)
-    Run.objects.filter(pk=run.pk).update(cancel_requested_at=timezone.now())
-    assert codes(passed_by(run, prod)) == ["cancelled"]
 
 
 def test_the_sentence_in_chinese(prod: Cluster) -> None:

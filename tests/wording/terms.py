@@ -24,7 +24,7 @@ TERMS = (
     _term(r"sharing systems?", "stack"),
     _term(r"hold|holds|holding|holders?|held|unheld", "allocation, allocated, allocated to"),
     _term(r"promis(?:e|es|ed)|giv(?:e|es|en|ing) out|given to nobody|gave out", "allocate, allocated"),
-    _term(r"taken (?:away|back|out)|take (?:away|back|out)|takes? up", "removed, reclaimed, started"),
+    _term(r"taken (?:away|back)|take (?:away|back)|takes? up", "removed, reclaimed, started"),
     _term(r"ask(?:s|ed|ing)? for|asks|asked", "request"),
     _term(r"(?:is|are) wanted|as wanted", "must be"),
     _term(r"says?|said|saying|tells?|told|telling|speaks?|spoke|spoken|speaking", "report"),
@@ -72,14 +72,17 @@ EXCEPTIONS = (
     Exceptional("silent", r"^/components/schemas/(Cluster|Watch)/properties/state", "a value of REST"),
     Exceptional("silent", r"^/components/schemas/Allocation/properties/usage_note", "a value of REST"),
     Exceptional(
-        "silent", r"^docs/csv\.md:\d+ .*usage_note|^docs/csv\.md:\d+ .*not-collected, silent", "a value of REST"
+        "silent",
+        r"^docs/reference/csv\.md:\d+ .*usage_note|^docs/reference/csv\.md:\d+ .*not-collected, silent",
+        "a value of REST",
+    ),
+    Exceptional(
+        "gone", r"^/components/schemas/(ChannelShape|DeliveryTry)/properties/(state|outcome)", "a value of REST"
     ),
     Exceptional("silent", r"curl --silent", "an option of curl"),
-    Exceptional("room", r"docs/find-room\.md", "the name of a file"),
     *(
-        Exceptional(word, r"^docs/findings\.md:\d+ [a-z-]+$", "part of a finding's code")
+        Exceptional(word, r"^docs/reference/findings\.md:\d+ [a-z-]+$", "part of a finding's code")
         for word in ("over-committed", "promised", "gone", "asked", "silent")
     ),
-    Exceptional("mirror", r"^docs/(design|develop)\.md", "the architecture names the package"),
-    Exceptional("mirrored", r"^docs/(design|develop)\.md", "the architecture names the package"),
+    Exceptional("mirror", r"^(docs/design|CONTRIBUTING)\.md", "the architecture names the package"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import groupby
 
 import pytest
@@ -34,19 +35,23 @@ def wrong(text: Text) -> list[str]:
     return found
 
 
-EVERYTHING = sorted(texts.everything())
+@cache
+def everything() -> list[Text]:
+    return sorted(texts.everything())
+
+
 KINDS = ("alert", "command", "dashboard", "doc", "heading", "metric", "rest", "string")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_keep_to_the_terms(kind: str) -> None:
-    own = [one for one in EVERYTHING if one.kind == kind]
+    own = [one for one in everything() if one.kind == kind]
     assert len(own) > 15
     assert [(one.where, words, one.text[:200]) for one in own if (words := wrong(one))] == []
 
 
 def test_every_kind_is_looked_at() -> None:
-    assert tuple(kind for kind, _ in groupby(EVERYTHING, key=lambda one: one.kind)) == KINDS
+    assert tuple(kind for kind, _ in groupby(everything(), key=lambda one: one.kind)) == KINDS
 
 
 @pytest.mark.parametrize(
@@ -70,7 +75,7 @@ def test_a_planted_word_is_found(planted: str) -> None:
 
 
 def test_no_heading_is_a_question() -> None:
-    questions = [one for one in EVERYTHING if one.kind == "heading" and one.text.rstrip().endswith("?")]
+    questions = [one for one in everything() if one.kind == "heading" and one.text.rstrip().endswith("?")]
     for path in sorted((ROOT / "templates").rglob("*.html")):
         for match in _TITLE.finditer(path.read_text()):
             inner = match[2] or match[3] or ""
@@ -84,7 +89,7 @@ def test_no_heading_is_a_question() -> None:
 def test_every_exception_is_needed() -> None:
     used = {
         found
-        for one in EVERYTHING
+        for one in everything()
         for term in TERMS
         for match in term.pattern.finditer(one.text)
         if (found := excepted(one, match[0]))

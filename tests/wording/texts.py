@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import yaml
 
+from tests.docs.reading import PAGES
 from tests.packages import sources
 from tests.pages.test_chinese import marked_in_code, marked_in_templates
 from tests.processes import ROOT
@@ -53,7 +54,7 @@ def rest() -> Iterator[Text]:
             for one in value:
                 yield from walk(one, path)
 
-    yield from walk(yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text()), "")
+    yield from walk(yaml.load((ROOT / "docs" / "openapi.yaml").read_text(), yaml.CSafeLoader), "")
 
 
 def metrics() -> Iterator[Text]:
@@ -124,8 +125,8 @@ def dashboards() -> Iterator[Text]:
 
 
 def documents() -> Iterator[Text]:
-    """Paragraph lines and headings of README.md, SECURITY.md and docs, without code and addresses."""
-    for path in (ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))):
+    """Paragraph lines and headings of all pages of the docs, without code and addresses."""
+    for path in PAGES:
         plain = _FENCE.sub(lambda match: "\n" * match[0].count("\n"), path.read_text())
         for number, line in enumerate(plain.splitlines(), 1):
             text = _LINK.sub("]", _CODE.sub("`…`", line)).strip()

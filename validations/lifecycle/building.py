@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from validations import groups
+from validations.allowed_images import allowed_images, denied
 from validations.installation import instance_name
 from validations.jobs import build, sure_card
 from validations.lifecycle.endings import Ending
+from validations.lifecycle.gives_way import with_priority
 from validations.maker import maker
 from validations.models import Run
 from validations.not_allowed import note_run
-from validations.policy import allowed_images, denied
 from validations.requester import gone
 from validations.suites import find
 from validations.suites.engine.base import OptionError, Suite
@@ -60,12 +62,14 @@ def _made(run: Run, moment: datetime) -> Built:
     if text := gone(run.requested_by, run.requested_by_name, run.cluster):
         raise CannotBuild("requester-not-allowed", text)
     try:
-        place = find_place(run.cluster.name, run.node_name, run.card_requested)
+        group = groups.find_places(suite, run.cluster.name, run.group) if suite.nodes > 1 else ()
+        place = group[0] if group else find_place(run.cluster.name, run.node_name, run.card_requested)
         options = dict(suite.settle(run.options if isinstance(run.options, dict) else {}))
-        _check(run, suite, place, options)
+        _check(run, suite, place, group, options)
         namespace = settings.VALIDATION_NAMESPACE
+        hosts = groups.hostnames(group)
         names = {"namespace": namespace, "instance": instance_name(), "maker": maker()}
-        made = build(suite, place, options, run.pk, moment, images=allowed_images(), **names)
+        made = build(suite, place, options, run.pk, moment, images=allowed_images(), hosts=hosts, **names)
     except NoPlace as error:
         raise CannotBuild(
             "target-gone", sentence("The target of this run no longer exists: {error}", error=str(error))
@@ -79,14 +83,16 @@ def _made(run: Run, moment: datetime) -> Built:
         ) from None
     except ValueError as error:
         raise CannotBuild("no-resource", str(error)) from None
+    with_priority(made, run.policy_id is not None)
     if not_allowed := denied(suite, options, made):
         raise CannotBuild(not_allowed[0].code, series(one.text for one in not_allowed))
     return Built(made, suite.own_image(options))
 
 
-def _check(run: Run, suite: Suite, place: Place, options: dict[str, Any]) -> None:
+def _check(run: Run, suite: Suite, place: Place, group: tuple[Place, ...], options: dict[str, Any]) -> None:
     """What only has to be waited for (a full node) is for the scheduler to say. A result must not go to another card."""
-    if hindrances := [one for one in suite.fit(place.target, options) if one.code not in PASSING]:
+    reasons = groups.why_not(suite, group, options) if group else suite.fit(place.target, options)
+    if hindrances := [one for one in reasons if one.code not in PASSING]:
         raise CannotBuild(hindrances[0].code, series(one.text for one in hindrances))
     card = sure_card(suite, place, options)
     if run.card_evidence == "target" and (card is None or card.key != run.card_key):

@@ -205,6 +205,16 @@ class ClusterApi:
         except (ApiError, NotAList):
             return []
 
+    def gives_way(self, name: str) -> bool | None:
+        """Whether the PriorityClass of this name is there, is negative and never pre-empts; None when it could not be read."""
+        try:
+            found = msgspec.json.decode(self.get(f"/apis/scheduling.k8s.io/v1/priorityclasses/{quote(name, safe='')}"))
+            return found["value"] < 0 and found.get("preemptionPolicy") == "Never" and not found.get("globalDefault")
+        except ApiError as error:
+            return False if error.status in (403, 404) else None
+        except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, TypeError, KeyError):
+            return None
+
     def runtime_classes(self) -> list[str] | None:
         """Names of the RuntimeClasses; None when they could not be read."""
         try:

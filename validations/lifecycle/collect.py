@@ -75,7 +75,8 @@ def finish(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patie
     if rest is None:
         return False
     columns = _columns(run, seen, ending or rest.refused or strange(seen), rest.complete)
-    took = attribution.taken(run, seen.pod if seen else None)
+    # A group took cards of several nodes: its result is of none of them.
+    took = attribution.taken(run, seen.pod if seen else None) if run.node_name else None
     if not end_run(run, run.state, took, rest.data, rest.read, log_left_out=rest.left_out, **columns):
         raise logstore.Moved(run.pk)
     return True
@@ -84,12 +85,12 @@ def finish(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patie
 def _elsewhere(run: Run, seen: Seen | None) -> Ending | None:
     """Two nodes with one host name: what ran on the other says nothing of this one."""
     spec = seen.pod.spec if seen is not None and seen.pod is not None else None
-    if spec is None or not spec.nodeName or spec.nodeName == run.node_name:
+    if spec is None or not spec.nodeName or spec.nodeName in (run.group or (run.node_name,)):
         return None
     text = sentence(
         "The pod ran on node {actual}, not on {requested}: both have the same label kubernetes.io/hostname.",
         actual=spec.nodeName,
-        requested=run.node_name,
+        requested=run.node_name or ", ".join(run.group),
     )
     return Ending("wrong-node", text)
 

@@ -18,6 +18,7 @@ from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creations import WAIT_S, Creations, Posted
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending
+from validations.lifecycle.gives_way import why_not
 from validations.lifecycle.mine import Mine, foreign, is_of
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.own import other_job
@@ -53,6 +54,9 @@ def post_job(run: Run, api: ClusterApi, creations: Creations, mine: Mine, now: d
     if full := no_room(run):
         # There was room when the run was claimed; an earlier try may have failed since then.
         note(run, last_error=full)
+        return
+    if (ending := why_not(run)) is not None:
+        end_run(run, State.CREATING, ending=ending.stored(), job_removed=not run.last_error)
         return
     try:
         built = manifest_now(run, run.state_since)

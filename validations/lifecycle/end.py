@@ -11,13 +11,15 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from validations import attribution, baseline, logstore
+from validations import attribution, baseline, logstore, pool_baseline
 from validations.attribution import CARD_COLUMNS, Taken
+from validations.enqueue import soon
 from validations.lastresults import add_ended, refresh_last
 from validations.lifecycle.judge import judge
+from validations.lifecycle.members import note_ranks
 from validations.lifecycle.moves import end
 from validations.lifecycle.unstarted import software_of
-from validations.models import SAYS, Measurement, Run, State
+from validations.models import SAYS, Measurement, Policy, Run, State
 from wording.said import stored
 
 
@@ -54,8 +56,12 @@ def end_run(
             logstore.append(run, rest, read)
             if not end(run, from_state, at, **columns, **judged.columns()):
                 raise logstore.Moved(run.pk)
-            Measurement.objects.bulk_create(baseline.rows(run, judged.result, judged.before, judged.compared))
-            (add_ended if says_nothing else refresh_last)(run)
+            measured = Measurement.objects.bulk_create(baseline.rows(run, judged.result, judged.against))
+            pool_baseline.keep(run, measured)
+            if run.node_name:
+                (add_ended if says_nothing else refresh_last)(run)
+            note_ranks(run)
+            _tell_policies(run)
             _make_room(run)
     except logstore.Moved:
         return False
@@ -67,8 +73,16 @@ def end_without_judgement(run: Run, code: str, text: str) -> None:
     reasons = [{"code": code, "text": text, "line": None, "wording": stored(text)}]
     with transaction.atomic():
         if end(run, run.state, verdict="errored", reasons=reasons, ending=[code, text], log_complete=False):
-            add_ended(run)
+            if run.node_name:
+                add_ended(run)
+            _tell_policies(run)
             _make_room(run)
+
+
+def _tell_policies(run: Run) -> None:
+    """What the node's cards are under the policies of the suite is looked at anew, soon."""
+    if Policy.objects.filter(suite=run.suite).exists():
+        soon("evaluate_policies", run.pk)
 
 
 def _make_room(run: Run) -> None:

@@ -10,6 +10,9 @@ import msgspec
 from wording.said import Said, cut, restored, sentence
 
 CANCELLED = "cancelled"
+#: A run of a policy that gave way, or was not started because it would not have.
+IN_USE, POLICIES_OFF, PREEMPTED = "in-use", "policies-off", "preempted"
+GAVE_WAY = frozenset((IN_USE, POLICIES_OFF, PREEMPTED))
 #: What ran was not the run's: its log says nothing, good or bad.
 NOT_THE_RUNS = frozenset(("pod-changed", "job-of-other-launcher"))
 

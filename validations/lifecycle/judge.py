@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any
 
 import msgspec
+from django.conf import settings
 
-from validations import baseline, logstore
+from validations import baseline, logstore, pool_baseline
+from validations.below_floor import floors_of, with_floors
+from validations.groups import not_alone, without_pass
 from validations.lifecycle.endings import of_row
 from validations.lifecycle.judging import PASSING, graded, judged, without_log
+from validations.lifecycle.members import strangers
 from validations.lifecycle.unstarted import with_software
 from validations.models import SAYS, Run
 from validations.models.run import said_of
@@ -20,11 +25,11 @@ from wording.said import Said, restored, sentence, stored
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """The result of a run, beside the run that it is compared with."""
+    """The result of a run, and what it was judged against. log_sha256: of the whole log that was judged."""
 
     result: Result
-    before: Run | None
-    compared: list[baseline.Compared]
+    against: baseline.Against
+    log_sha256: str
 
     def columns(self) -> dict[str, Any]:
         """What the run's row keeps of it."""
@@ -33,7 +38,9 @@ class Judged(msgspec.Struct, frozen=True):
             "verdict": result.verdict,
             "reasons": [kept(one) for one in result.reasons],
             "facts": clean(result.facts),
+            "judged_by": clean(self.against.told(result)) if result.verdict in SAYS else "",
             "parser_version": result.parser_version,
+            "log_sha256": self.log_sha256,
             "evidence_line": result.proof if result.verdict in PASSING else None,
             **_level(result),
         }
@@ -49,20 +56,50 @@ def judge(run: Run, rest: bytes = b"", software: Reason | None = None) -> Judged
 
     software: what of the node kept it from starting. Of a run that has ended what was known at its end counts.
     """
-    suite = find(run.suite)
+    suite, log = find(run.suite), logstore.whole(run) + rest
+    digest = hashlib.sha256(log).hexdigest()
     if suite is None:
-        return Judged(with_software(_without_suite(run), run, software or _known(run)), None, [])
+        return Judged(with_software(_without_suite(run), run, software or _known(run)), baseline.Against(), digest)
     result = judged(
         suite,
-        logstore.whole(run) + rest,
+        log,
         outcome_of(run),
         of_row(run.ending, said_of(run, "ending")),
         run.log_complete is not False,
     )
+    result = _of_group(result, run)
     result = with_software(graded(suite, result, run.options), run, software or _known(run))
-    before = baseline.baseline_of(run) if result.measurements else None
-    compared = baseline.compare(run.suite, result.measurements, baseline.stored(before)) if before else []
-    return Judged(_with_card(run, baseline.with_baseline(result, before, compared)), before, compared)
+    against = _against(run, result)
+    result = baseline.with_baseline(result, against.before, against.compared)
+    result = with_floors(baseline.with_spreads(result, against.spreads), against.floors)
+    return Judged(_with_card(run, result), against, digest)
+
+
+def _against(run: Run, result: Result) -> baseline.Against:
+    """Last pass, floors and pool of the run. Of a result without measurements nothing is asked."""
+    if not result.measurements:
+        return baseline.Against()
+    # Other groups have other nodes between which other links are.
+    alone = bool(run.node_name)
+    before = baseline.baseline_of(run) if alone else None
+    snapshot = run.node_snapshot if isinstance(run.node_snapshot, dict) else {}
+    return baseline.Against(
+        before=before,
+        compared=baseline.compare(run.suite, result.measurements, baseline.stored(before)) if before else [],
+        floors=floors_of(result, run.card_model, str(snapshot.get("instance_type") or ""), settings.FLOORS),
+        spreads=baseline.spreads(result, pool_baseline.of_pool(run)) if alone else {},
+    )
+
+
+def _of_group(result: Result, run: Run) -> Result:
+    """A group passes where its log names the hosts of all its pods; nodes that have not passed alone are named beside its result."""
+    if run.node_name or result.verdict not in SAYS:
+        return result
+    if result.verdict in PASSING and (text := strangers(run, result.facts)):
+        missing = Reason("group-not-formed", text)
+        return msgspec.structs.replace(result, verdict="errored", reasons=[missing, *result.reasons])
+    names = without_pass(run.nodes.all())
+    return msgspec.structs.replace(result, reasons=[*result.reasons, not_alone(names)]) if names else result
 
 
 def _known(run: Run) -> Reason | None:

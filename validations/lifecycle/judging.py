@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from validations.lifecycle.endings import CANCELLED, NOT_THE_RUNS, Ending
+from validations.lifecycle.endings import CANCELLED, GAVE_WAY, IN_USE, NOT_THE_RUNS, POLICIES_OFF, PREEMPTED, Ending
 from validations.suites.engine.base import Outcome, Reason, Result, Suite, Verdict, read_log
 from wording.said import sentence
 
@@ -22,6 +22,9 @@ INCOMPLETE = Reason("log-incomplete", sentence("The log is incomplete, so the ve
 #: Every other reason (exit code, missing verdict line, what the log says) comes after these, in the order of the suite.
 CAUSES = (
     CANCELLED,
+    IN_USE,
+    POLICIES_OFF,
+    PREEMPTED,
     "wrong-node",
     "node-lost",
     "evicted",
@@ -82,18 +85,20 @@ def graded(suite: Suite, result: Result, options: Mapping[str, object]) -> Resul
 
 def _errored(suite: Suite, ending: Ending) -> Result:
     """Nobody got to ask the hardware."""
-    return without_log(suite.id, suite.parser_version, [Reason(ending.code, ending.text)])
+    verdict: Verdict = "skipped" if ending.code in GAVE_WAY else "errored"
+    return without_log(suite.id, suite.parser_version, [Reason(ending.code, ending.text)], verdict)
 
 
-def without_log(suite: str, version: int, reasons: list[Reason]) -> Result:
-    """Errored, and nothing was read."""
-    return Result(suite=suite, parser_version=version, verdict="errored", reasons=reasons, facts={}, measurements={})
+def without_log(suite: str, version: int, reasons: list[Reason], verdict: Verdict = "errored") -> Result:
+    """Nothing was read."""
+    return Result(suite=suite, parser_version=version, verdict=verdict, reasons=reasons, facts={}, measurements={})
 
 
 def _ended_from_outside(result: Result, ending: Ending) -> Result:
-    """A "no" of the hardware stays one; anything else is a test that could not be carried out."""
-    failed = result.verdict == "failed" and ending.code != CANCELLED
-    return _with(result, Reason(ending.code, ending.text), "failed" if failed else "errored")
+    """A "no" of the hardware stays one; anything else is a test that could not be carried out, or that gave way."""
+    if result.verdict == "failed" and ending.code not in (CANCELLED, *GAVE_WAY):
+        return _with(result, Reason(ending.code, ending.text), "failed")
+    return _with(result, Reason(ending.code, ending.text), "skipped" if ending.code in GAVE_WAY else "errored")
 
 
 def _with(result: Result, reason: Reason, verdict: Verdict) -> Result:

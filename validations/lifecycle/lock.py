@@ -14,15 +14,16 @@ from urllib.parse import quote
 
 import msgspec
 
+from inventory import stated
 from inventory.catalogue import CATALOGUE
 from inventory.models import Finding
 from kube.client import ApiError
+from kube.decoders import decoder
 from runtime.leases.lease import Lease
 from validations.copies import AHEAD, COPY_STATES, OTHER, copy_words
 from validations.declared import LAUNCHER_COPY as FINDING
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.models import Launcher
-from wording.said import stored
 
 #: At most so often is the object renewed by one process, and only while there is work.
 RENEW_S = 60.0
@@ -130,10 +131,9 @@ def _find(launcher: Launcher, now: datetime) -> None:
     text = copy_words(launcher)
     if not text:
         open_now.update(ended_at=now)
-    elif not open_now.update(text=text, wording=stored(text)):
+    elif not open_now.update(**stated.columns(text)):
         where = {"cluster_id": launcher.cluster_id, "code": FINDING, "node_name": "", "card_key": "", "pod": ""}
-        defaults: dict[str, Any] = {"severity": CATALOGUE[FINDING].severity, "text": text, "wording": stored(text)}
-        defaults["first_seen_at"] = now
+        defaults = {"severity": CATALOGUE[FINDING].severity, "first_seen_at": now, **stated.columns(text)}
         Finding.objects.get_or_create(**where, ended_at=None, defaults=defaults)
 
 
@@ -161,7 +161,7 @@ def _write(lease: Lease, launcher: Launcher, api: ClusterApi, me: str, now: date
 def _get(api: ClusterApi) -> LockObject | None:
     try:
         body = api.get(_path(api, lock_name(api.instance)))
-        return msgspec.json.decode(body, type=LockObject)
+        return decoder(LockObject).decode(body)
     except ApiError as error:
         if error.status == 404:
             return None

@@ -5,6 +5,7 @@ The states and the ways between them are those of `State`. Knows no cluster.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,20 +15,21 @@ from django.db.models import QuerySet
 
 from runtime.clock import database_now
 from validations.lifecycle.wordings import wordings
-from validations.models import Run, RunStep, State
+from validations.models import Run, RunNode, RunStep, State
 
 #: Seconds beyond the Job's own deadline before gpudash ends the run itself: the Job controller then did not.
 DEADLINE_GRACE_S = 120
 
 
-def begin(run: Run, at: datetime | None = None) -> None:
-    """Insert the row of a new run, into the queue. at: when it began; None: now.
+def begin(run: Run, at: datetime | None = None, nodes: Iterable[RunNode] = ()) -> None:
+    """Insert the row of a new run, into the queue. at: when it began; None: now. nodes: of a group.
 
     Raises IntegrityError when another run holds its place.
     """
     run.state, run.state_since = State.QUEUED, at or database_now()
     with transaction.atomic():
         run.save(force_insert=True)
+        RunNode.objects.bulk_create(nodes)
         RunStep.objects.create(run=run, state=State.QUEUED, entered_at=run.state_since)
 
 

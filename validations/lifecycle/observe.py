@@ -11,7 +11,7 @@ import msgspec
 
 from kube.objects import Condition
 from kube.workloads import ContainerStatus, Event, Job, Pod, Terminated
-from validations.lifecycle.endings import Ending
+from validations.lifecycle.endings import PREEMPTED, Ending
 from validations.models.state import State
 from validations.suites.engine.manifest import CONTAINER
 from wording.said import sentence
@@ -29,6 +29,12 @@ TROUBLE = {
 }
 #: These never mend themselves.
 HOPELESS = {"InvalidImageName": "image", "ErrImageNeverPull": "image"}
+
+
+#: Kueue suspends Jobs that name no queue where its option manageJobsWithoutQueueName is on, and starts them when it admits them.
+_SUSPENDED = sentence(
+    "The Job is suspended in the cluster. If Kueue did it, exclude the namespace of the validations from Kueue."
+)
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,11 +120,29 @@ def _without_pod(job: Job, failure: Condition | None, was: State) -> Seen:
             ending=Ending("pod-deleted", sentence("The pod no longer exists. Its exit code is unknown.")),
         )
     if _condition(conditions, "Suspended"):
-        return Seen(state=State.PENDING, reason="Suspended", message=sentence("The Job is suspended in the cluster."))
+        return Seen(state=State.PENDING, reason="Suspended", message=_SUSPENDED)
     return Seen(state=State.PENDING, reason="NoPod", message=sentence("The Job has no pod yet."))
 
 
+def _preempted(pod: Pod | None) -> Ending | None:
+    """The scheduler took the node for a pod of higher priority. Source: core/v1 DisruptionTarget, since Kubernetes 1.26."""
+    told = _condition(pod.status.conditions if pod and pod.status else None, "DisruptionTarget")
+    if told is None or told.reason not in _PREEMPTIONS:
+        return None
+    return Ending(
+        PREEMPTED, sentence("A pod of higher priority took the place: {text}", text=(told.message or told.reason)[:900])
+    )
+
+
+_PREEMPTIONS = ("PreemptionByScheduler", "PreemptionByKubeScheduler")
+
+
 def _why_failed(failure: Condition, seen: Seen | None, was: State) -> Ending:
+    if preempted := _preempted(seen.pod if seen else None):
+        return preempted
+    if failure.reason == "PodFailurePolicy":  # only Jobs of policies have one: see `gives_way`
+        text = (failure.message or failure.reason)[:900]
+        return Ending(PREEMPTED, sentence("The pod was disrupted, so the run gave way ({text}).", text=text))
     text = ": ".join(part for part in (failure.reason, failure.message) if part)[:1000]
     if failure.reason == "DeadlineExceeded":
         return _deadline(seen, was, text)
@@ -187,8 +211,9 @@ def _terminated(container: ContainerStatus | None) -> Terminated | None:
 def _ended(seen: Seen, pod: Pod, terminated: Terminated | None) -> Seen:
     """The pod's own reason (Evicted, NodeLost, UnexpectedAdmissionError …) tells more than the container's "Error"."""
     message = (pod.status.message if pod.status else None) or ""
-    ending = None
-    if seen.pod_reason and seen.pod_reason != "Completed":
+    if (ending := _preempted(pod)) is not None:
+        pass
+    elif seen.pod_reason and seen.pod_reason != "Completed":
         text = f"{seen.pod_reason}: {message}" if message else f"{seen.pod_reason}."
         ending = Ending(
             _POD_REASONS.get(seen.pod_reason, "killed"),

@@ -15,6 +15,7 @@ from typing import Any
 from kube.quantity import parse
 from kube.workloads import Job, Pod
 from validations.models import Run
+from validations.suites.engine.group import is_index_variable
 from validations.suites.engine.manifest import CONTAINER, job_name
 from validations.suites.engine.placement import registry
 from wording.said import sentence
@@ -54,8 +55,9 @@ def _is_owned(run: Run, job: Job | None, pod: Pod) -> bool:
 def forged(run: Run, pods: list[Pod]) -> str:
     """Why what these pods (its own) say is not the result of this run; "" when there is no reason to think so."""
     uids = {pod.metadata.uid for pod in pods} | ({run.pod_uid} - {""})
-    if len(uids) > 1:
-        return sentence("The Job has {number} pods instead of 1.", number=len(uids))
+    most = _pods_of(run.manifest)
+    if len(uids) > most:
+        return sentence("The Job has {number} pods instead of {most}.", number=len(uids), most=most)
     template = _template(run.manifest)
     found = next((place for pod in pods if (place := difference(_spec(template), pod.whole_spec))), "")
     return sentence("The pod differs from the one that gpudash created ({place}).", place=found) if found else ""
@@ -87,6 +89,13 @@ def _template(manifest: Any) -> Any:
         return dict(manifest["spec"]["template"])
     except (TypeError, KeyError, ValueError):
         return {}
+
+
+def _pods_of(manifest: Any) -> int:
+    """Pods that the Job makes: one, or one on each node of a group."""
+    spec = manifest.get("spec") if isinstance(manifest, Mapping) else None
+    most = spec.get("completions") if isinstance(spec, Mapping) else None
+    return most if isinstance(most, int) else 1
 
 
 def _spec(template: Mapping[str, Any]) -> Any:
@@ -123,8 +132,9 @@ def _differs(asked: Any, there: Any, path: str) -> str:
 
 
 def _variables(asked: Mapping[str, Any], there: Mapping[str, Any]) -> Any:
-    """The container's environment without what a sharing system's webhook adds to it."""
+    """The container's environment without what the Job controller and a sharing system's webhook add to it."""
     env = there.get("env")
+    env = [one for one in env if not is_index_variable(one)] if isinstance(env, list) else env
     own = {_name(one) for one in asked.get("env") or []}
     added = registry.variables - own
     return [one for one in env if _name(one) not in added] if isinstance(env, list) else env

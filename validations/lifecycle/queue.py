@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from inventory.models import Node
 from validations.lifecycle.claim import claim
@@ -104,7 +104,8 @@ class Full:
         """As many candidates as there are slots, and whether the node of each is gone. lost: of how many it may be."""
         if self.slots <= 0:
             return []
-        there = Exists(Node.objects.filter(cluster_id=self._cluster_id, name=OuterRef("node_name")))
+        # The nodes of a group are checked when its Job is made.
+        there = Exists(Node.objects.filter(cluster_id=self._cluster_id, name=OuterRef("node_name"))) | Q(node_name="")
         rows = self.candidates(now).select_related("cluster")
         found = [(run, False) for run in rows.filter(there)[: self.slots]]
         found += [(run, True) for run in rows.exclude(there)[: min(lost, self.slots)]]

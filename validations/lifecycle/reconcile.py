@@ -27,6 +27,7 @@ from validations.lifecycle import collect, lock, outage, queue, removal, step
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.create import post_job
 from validations.lifecycle.creations import WAIT_S, Creations
+from validations.lifecycle.gives_way import PRIORITY_CLASS
 from validations.lifecycle.lock import COPIES
 from validations.lifecycle.logreads import LogReads
 from validations.lifecycle.look import Look
@@ -99,6 +100,8 @@ def _reached(lease: Lease, launcher: Launcher, api: ClusterApi, now: datetime) -
         fields["swept_at"] = now
         if (classes := api.runtime_classes()) is not None:
             fields["runtime_classes"] = classes
+        if (gives_way := api.gives_way(PRIORITY_CLASS)) is not None:
+            fields["gives_way"] = gives_way
     known = {"failing_since": None, "next_try_at": None, "tries": 0, "error": ""}
     lease.update(reached_at=now, refused=outage.still_refused(launcher), **known, **fields)
 

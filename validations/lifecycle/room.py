@@ -6,12 +6,11 @@ mirror is read. What is in the way passes by itself.
 
 from __future__ import annotations
 
-import msgspec
-
 from inventory.models import Card, Node, NodeTotals
 from inventory.models import Pod as PodRow
 from inventory.stack_context import stack_context
 from kube import objects as kube
+from kube.decoders import decoder
 from stacks.engine.requests import name_of
 from validations.attribution import ASKED
 from validations.models import Run, State
@@ -21,7 +20,7 @@ from validations.suites.engine.target import Settings
 from validations.targets import UNIT_BYTES, free_units
 from wording.said import sentence
 
-_pod = msgspec.json.Decoder(kube.Pod)
+_pod = decoder(kube.Pod)
 _NOT_ASSIGNED = (State.CREATING.value, State.PENDING.value, State.PULLING.value)
 
 

@@ -14,6 +14,7 @@ from validations.lifecycle.create import adopt, end_foreign
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by, of_row
 from validations.lifecycle.look import Look
+from validations.lifecycle.members import index_of, note_members, seen_of
 from validations.lifecycle.mine import foreign
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.observe import Seen, last_word, observe
@@ -60,12 +61,13 @@ def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, look: 
         _end_forged(run, text, look)
         return
     if run.cancel_requested_at is not None:
-        _end(run, look, observe(job, pods) if job else None, cancelled_by(run.cancelled_by), patient=False)
+        _end(run, look, seen_of(run, job, pods) if job else None, cancelled_by(run.cancelled_by), patient=False)
         return
     if job is None or (run.job_uid and job.metadata.uid != run.job_uid):
         _without_job(run, pods, unreadable, look)
         return
-    seen = observe(job, pods, State(run.state))
+    note_members(run, pods)
+    seen = seen_of(run, job, pods)
     if unreadable and not seen.pod_name:
         note(run, last_error=UNREADABLE)
         _check_deadline(run, seen, look)
@@ -211,7 +213,7 @@ def _without_job(run: Run, pods: list[Pod], unreadable: bool, look: Look) -> Non
         return  # the list was not whole
     text = sentence("Job {job} was deleted before it finished, not by gpudash.", job=job_name(run.pk))
     newest = max(pods, key=lambda pod: pod.metadata.creationTimestamp or "", default=None)
-    seen = observe(Job(), [newest]) if newest else None
+    seen = observe(Job(), [newest]) if newest and (run.node_name or index_of(newest) == 0) else None
     _end(run, look, seen, Ending("job-deleted", text), patient=False)
 
 

@@ -14,6 +14,7 @@ class Launcher(LeaseRow, OfCluster):
 
     reached_at: the last time that the Jobs of the cluster were listed. error: why they were not, since `failing_since`.
     refused: the last no of its rules to the launcher, {"at": RFC 3339, "code", "text"}; {} for none.
+    gives_way: whether the PriorityClass of policies is there and never pre-empts.
     runtime_classes: names, as the cluster listed them; [] when it has none or does not show them.
     """
 
@@ -30,6 +31,7 @@ class Launcher(LeaseRow, OfCluster):
     refused = models.JSONField(default=dict)
     swept_at = models.DateTimeField(null=True)
     runtime_classes = models.JSONField(default=list)
+    gives_way = models.BooleanField(default=False, db_default=False)
     #: Counts the claims; an update of it takes the row's lock.
     claims = models.BigIntegerField(default=0)
     #: Jobs that no row knows and that cannot be deleted: name → [tries, when it is tried again (RFC 3339), why].

@@ -14,7 +14,8 @@ from validations.models.state import VerdictChoice
 class Measurement(OfRun):
     """One number of a run, with its unit, beside the same number of the run that it is compared with.
 
-    baseline_value None: there was no run to compare with. change_percent: slower is above zero, whatever the unit's direction.
+    baseline_value None: there was no run to compare with. slower_percent: slower is above zero, whatever the unit's direction.
+    floor, pool_median None: there was no floor, or no baseline of its pool. pool_spread: MAD of the last passes of so many targets.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="measurements")
@@ -24,12 +25,45 @@ class Measurement(OfRun):
     baseline = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     baseline_value = models.FloatField(null=True)
     slower_percent = models.FloatField(null=True)
+    floor = models.FloatField(null=True)
+    floor_source = models.CharField(max_length=500, blank=True, default="", db_default="")
+    pool_median = models.FloatField(null=True)
+    pool_spread = models.FloatField(null=True)
+    pool_targets = models.PositiveIntegerField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "name"], name="measurement_once")]
 
     def __str__(self) -> str:
         return f"{self.name} {self.value:g} {self.unit}"
+
+
+class PoolBaseline(OfRun):
+    """The baseline of a pool, against which the newest run there was judged: median and MAD of the last passes of so many targets.
+
+    Written in the transaction that ends or re-reads that run; never otherwise.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    pool = models.CharField(max_length=255)
+    suite = models.CharField(max_length=63)
+    measurement = models.CharField(max_length=100)
+    unit = models.CharField(max_length=16)
+    model = models.CharField(max_length=128)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    median = models.FloatField()
+    spread = models.FloatField()
+    targets = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "pool", "suite", "model", "measurement", "unit"], name="pool_baseline_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.suite} {self.measurement} in {self.pool}: {self.median:g} {self.unit}"
 
 
 class Reparse(OfRun):

@@ -14,7 +14,7 @@ from runtime.scope import Scope
 from runtime.scoped import OfNamespace, ScopedManager
 from validations.ids import ByIdManager, new_id
 from validations.models.campaign import Campaign
-from validations.models.state import ACTIVE, LOOKS, STARTED, LevelChoice, Look, State, VerdictChoice
+from validations.models.state import ACTIVE, LOOKS, NOT_PASSED, SAYS, STARTED, LevelChoice, Look, State, VerdictChoice
 from wording.said import quote, restored, sentence
 
 _ACTIVE = Q(state__in=ACTIVE)
@@ -40,13 +40,16 @@ class Run(OfNamespace):
     "any card of this node". card_requested: key of the card that was asked for. card_note: why the card is another one, or not known.
     level: what a pass says of the card (`suites.engine.verdict.LEVELS`), "" for other verdicts; level_note: why it is less
     than its suite can prove. level_possible: what a pass would have said, also of a run that failed.
-    driver_version, node_snapshot: as the mirror knew them when the run was made.
+    driver_version, boot_id, machine_id, node_snapshot: as the mirror knew them when the run was made.
+    node_name: "" for a run of a group of nodes, which are rows of `RunNode`: its result is of none of them alone, nor of a card.
+    options_key: digest of the options that decide what is tested; runs with the same one test the same. policy: that started it.
     """
 
     id = models.CharField(primary_key=True, max_length=16, default=new_id, editable=False)
     suite = models.CharField(max_length=63)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="runs")
-    node_name = models.CharField(max_length=253)
+    node_name = models.CharField(max_length=253, blank=True)
+    nodes_count = models.PositiveSmallIntegerField(default=1, db_default=1)
     card = models.ForeignKey(Card, null=True, on_delete=models.SET_NULL, related_name="runs")
     card_key = models.CharField(max_length=128, blank=True)
     card_uuid = models.CharField(max_length=128, blank=True)
@@ -55,9 +58,12 @@ class Run(OfNamespace):
     card_evidence = models.CharField(max_length=16, blank=True)
     card_note = models.TextField(blank=True, default="", db_default="")
     driver_version = models.CharField(max_length=64, blank=True)
+    boot_id = models.CharField(max_length=64, blank=True, default="", db_default="")
+    machine_id = models.CharField(max_length=128, blank=True, default="", db_default="")
     node_snapshot = models.JSONField(default=dict)
 
     options = models.JSONField(default=dict)
+    options_key = models.CharField(max_length=16, blank=True, default="", db_default="")
     #: The Job as it was posted, or would be; for pages only: what is posted is made anew. {} when none could be made.
     manifest = models.JSONField(default=dict)
     #: Digest of image, command and environment: only runs of the same workload are compared.
@@ -105,6 +111,8 @@ class Run(OfNamespace):
     level_possible = models.CharField(max_length=8, blank=True, default="", db_default="")
     reasons = models.JSONField(default=list)
     facts = models.JSONField(default=dict)
+    #: Floors and baselines of the pool that its measurements were judged against, one after the other; "" for no measurement.
+    judged_by = models.TextField(blank=True, default="", db_default="")
     parser_version = models.IntegerField(null=True)
     #: How texts of this row were made, by their names, see `wording.said`; of the reasons it stands in each.
     wordings = models.JSONField(null=True)
@@ -126,6 +134,8 @@ class Run(OfNamespace):
     log_left_out = models.BigIntegerField(null=True)
     #: True: read to its end. False: it is known that a part is missing for another reason than the cap. None: not ended.
     log_complete = models.BooleanField(null=True)
+    #: Of what was stored at the end; it stays when the log is deleted. "" before the end.
+    log_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
     log_pruned_at = models.DateTimeField(null=True)
 
     requested_by = models.ForeignKey(
@@ -136,6 +146,7 @@ class Run(OfNamespace):
     request_key = models.CharField(max_length=255, blank=True)
     request_digest = models.CharField(max_length=64, blank=True)
     campaign = models.ForeignKey(Campaign, null=True, on_delete=models.SET_NULL, related_name="runs")
+    policy = models.ForeignKey("validations.Policy", null=True, on_delete=models.SET_NULL, related_name="runs")
     rerun_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="repeated_by")
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
@@ -189,6 +200,21 @@ class Run(OfNamespace):
             models.Index(fields=["card", "-id"], name="runs_by_card_row"),
             models.Index(fields=["suite", "-id"], name="runs_by_suite"),
             models.Index(fields=["campaign", "id"], condition=Q(campaign__isnull=False), name="runs_of_a_campaign"),
+            models.Index(fields=["policy", "state", "id"], condition=Q(policy__isnull=False), name="runs_of_a_policy"),
+            models.Index(
+                fields=["suite", "options_key", "level", "cluster", "node_name", "card_key", "id"],
+                condition=Q(verdict="passed") & ~Q(card_key=""),
+                name="passes_of_a_card",
+            ),
+            models.Index(
+                fields=["suite", "options_key", "cluster", "node_name", "card_key", "driver_version", "id"],
+                condition=Q(verdict__in=SAYS) & ~Q(card_key=""),
+                name="results_of_a_card",
+            ),
+            models.Index(
+                fields=["suite", "cluster", "id"], condition=Q(verdict__in=NOT_PASSED), name="runs_not_passed"
+            ),
+            models.Index(fields=["suite", "cluster", "id"], condition=Q(card_key=""), name="runs_without_a_card"),
             models.Index(fields=["ended_at"], condition=Q(log_pruned_at=None), name="runs_with_a_log"),
             models.Index(
                 fields=["reparse_requested_at"],
@@ -226,8 +252,15 @@ class Run(OfNamespace):
         return first if isinstance(first, dict) else {}
 
     @property
+    def group(self) -> list[str]:
+        """Names of the nodes of a run of a group; [] for a run on one node. One query, where the rows are not fetched already."""
+        return [] if self.node_name else [one.node_name for one in self.nodes.all()]
+
+    @property
     def target_text(self) -> str:
-        """ "node gpu-1, card 0" or "some card of node gpu-1"."""
+        """ "node gpu-1, card 0", "some card of node gpu-1" or "nodes gpu-1, gpu-2"."""
+        if not self.node_name:
+            return sentence("nodes {names}", names=", ".join(self.group))
         if self.card_key:
             return sentence("node {node}, card {card}", node=self.node_name, card=self.card_key)
         return sentence("any card of node {node}", node=self.node_name)
@@ -263,3 +296,34 @@ class RunStep(OfRun):
 
     def __str__(self) -> str:
         return f"{self.run_id} {self.state}"
+
+
+class RunNode(OfRun):
+    """A node of a run of a group. Written with the run; what its pod and the log say of it is added while it runs and at its end.
+
+    place: from 0, in the order in which the nodes were requested. index: of its pod in the Job; None: no pod is on it yet.
+    first_rank, last_rank: of the ranks that the log names on its host; None: none. said: the cluster's words of its pod.
+    alone: run that had passed on this node alone when the group was requested; None: none did.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="nodes")
+    place = models.PositiveSmallIntegerField()
+    node_name = models.CharField(max_length=253)
+    index = models.PositiveSmallIntegerField(null=True)
+    pod_name = models.CharField(max_length=253, blank=True)
+    pod_uid = models.CharField(max_length=128, blank=True)
+    first_rank = models.PositiveIntegerField(null=True)
+    last_rank = models.PositiveIntegerField(null=True)
+    said = models.CharField(max_length=500, blank=True)
+    alone = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ("run", "place")
+        constraints = [
+            models.UniqueConstraint(fields=["run", "place"], name="run_node_place_once"),
+            models.UniqueConstraint(fields=["run", "node_name"], name="run_node_once"),
+        ]
+        indexes = [models.Index(fields=["node_name"], name="groups_of_a_node")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.node_name}"

@@ -62,6 +62,9 @@ LOWER = (LevelChoice.RAN.value, LevelChoice.DETECTED.value)
 #: Verdicts that say something about the hardware; the others say that nobody asked it.
 SAYS = (VerdictChoice.PASSED.value, VerdictChoice.WARNING.value, VerdictChoice.FAILED.value)
 
+#: Verdicts that are no pass: the card stays to be tested.
+NOT_PASSED = tuple(verdict.value for verdict in VerdictChoice if verdict is not VerdictChoice.PASSED)
+
 
 class Look(NamedTuple):
     """How a state or verdict is shown besides its label. tone: good, warning, error, busy or none."""

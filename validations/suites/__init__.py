@@ -1,12 +1,13 @@
 """Validation suites, one module each, and their registry. `engine` is the machinery, `families` how each stack gives a run a card,
 `shared` what several suites have in common.
 
-To add a suite is to add its module and its line in SUITES; docs/develop.md has the whole list. Nothing here imports Django or does
+To add a suite is to add its module and its line in SUITES; CONTRIBUTING.md has the whole list. Nothing here imports Django or does
 I/O beyond importing its own modules.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 # First: a suite that asks which families have an API finds them.
@@ -24,11 +25,19 @@ from validations.suites import (
     directx_ffmpeg,
     directx_opencl_enum,
     directx_vulkaninfo,
+    gpu_burn,
+    hip_vectoradd,
     nccl_allreduce,
+    nccl_multinode,
+    nvbandwidth,
     nvidia_smi,
+    rccl_allreduce,
+    rocm_smi,
+    rocm_validation_suite,
     winml_tinyyolov2,
 )
 from validations.suites.engine.base import Suite
+from validations.suites.engine.placement import registry as families
 from validations.suites.engine.reason_words import ReasonWords
 from validations.suites.engine.reasons import REASONS
 
@@ -44,8 +53,15 @@ SUITES: tuple[Suite, ...] = (
     directx_ffmpeg.SUITE,
     directx_opencl_enum.SUITE,
     directx_vulkaninfo.SUITE,
+    gpu_burn.SUITE,
+    hip_vectoradd.SUITE,
     nccl_allreduce.SUITE,
+    nccl_multinode.SUITE,
+    nvbandwidth.SUITE,
     nvidia_smi.SUITE,
+    rccl_allreduce.SUITE,
+    rocm_smi.SUITE,
+    rocm_validation_suite.SUITE,
     winml_tinyyolov2.SUITE,
 )
 _SUITES = MappingProxyType({suite.id: suite for suite in SUITES})
@@ -61,6 +77,16 @@ def registry() -> MappingProxyType[str, Suite]:
 def find(suite_id: str) -> Suite | None:
     """The suite of this id, None when there is none."""
     return _SUITES.get(suite_id)
+
+
+def confirming(resources: Collection[str]) -> dict[str, Mapping[str, str | int]]:
+    """Suites that confirm a fault of a card, with their options, and that ask for one of these resources."""
+    return {
+        suite.id: suite.confirms
+        for suite in SUITES
+        if suite.confirms is not None
+        and any(families.families[name].has(one, ()) for name in suite.families for one in resources)
+    }
 
 
 def reasons() -> MappingProxyType[str, ReasonWords]:

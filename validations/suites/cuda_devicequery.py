@@ -170,7 +170,7 @@ SUITE = Suite(
         images=(Image(mark="devicequery", seconds=2),),
         nodes={"gpu-t4-04": "driver-too-old"},
         exits={"driver-too-old": 1},
-        past=Past(days=1),
+        past=Past(runs=1),
     ),
     proof="Result = PASS",
     source="NVIDIA/cuda-samples `deviceQuery.cpp`",
@@ -200,6 +200,7 @@ SUITE = Suite(
             "unreadable-card",
             gettext_noop("invalid card properties"),
             "Check the messages of the driver on the node. Reset the card or stop using it.",
+            points_to="card",
         ),
     ),
 )

@@ -140,7 +140,7 @@ SUITE = Suite(
     demo=Demo(
         images=(Image(mark="example-cuda-montecarlo", seconds=5, size=3_800_000_000),),
         nodes={"win-mcdm-01": "mismatch"},
-        past=Past(days=1),
+        past=Past(runs=1),
     ),
     proof="MonteCarloEstimatePiP, Performance = 619920.52 sims/s, Time = 161.31(ms), NumDevsUsed = 1, Blocksize = 128",
     source="NVIDIA/cuda-samples `MC_EstimatePiP`",

@@ -20,7 +20,7 @@ from validations.suites.engine.base import (
     Workload,
     gettext_noop,
 )
-from validations.suites.engine.demo import START_ERROR, Container, Past
+from validations.suites.engine.demo import START_ERROR, Campaign, Container, Past
 from validations.suites.engine.figures import count, duration, name
 from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase
@@ -191,7 +191,14 @@ SUITE = Suite(
         images=(Image(mark="nbody", seconds=6),),
         nodes={"gpu-t4-04": START_ERROR},
         values=_demo_values,
-        past=Past(nights=2, days=2),
+        past=Past(
+            runs=4,
+            campaigns=(
+                Campaign(
+                    name="Speed of all T4 cards", nodes=("gpu-t4-",), ago=2, every_card=True, slow=(("gpu-t4-05", 2),)
+                ),
+            ),
+        ),
     ),
     proof="= 12504.139 single-precision GFLOP/s at 20 flops per interaction",
     source="NVIDIA/cuda-samples `nbody.cpp`",

@@ -10,11 +10,13 @@ import re
 import msgspec
 
 from validations.suites.engine.base import (
+    Campaign,
     Demo,
     Image,
     Lines,
     Needs,
     Past,
+    Policy,
     Reading,
     Suite,
     Target,
@@ -137,11 +139,16 @@ SUITE = Suite(
         nodes={"gpu-t4-04": "driver-too-old", "gpu-v100-02": "verification"},
         exits={"driver-too-old": 1, "verification": 1, "no-device": 1},
         past=Past(
-            nights=2,
-            days=1,
-            campaign="After the driver upgrade",
-            ago=9,
-            nodes=("gpu-t4-", "gpu-v100-", "cn-hangzhou."),
+            runs=3,
+            campaigns=(
+                Campaign(name="Before the driver upgrade", nodes=("dgx-", "gpu-l40s-", "mig-h100-", "kai-"), ago=7),
+                Campaign(name="After the driver upgrade", nodes=("dgx-", "gpu-l40s-", "kai-"), ago=5),
+                Campaign(name="Shared cards", nodes=("gpu-t4-", "gpu-v100-", "cn-hangzhou.")),
+            ),
+            policies=(
+                Policy(name="NVIDIA cards", stack="nvidia", days=7, window_cron="0 1 * * *", window_minutes=4 * 60),
+                Policy(name="Shared cards", stack="gpushare", days=7, window_cron="0 22 * * *", window_minutes=8 * 60),
+            ),
         ),
     ),
     proof="Test PASSED",

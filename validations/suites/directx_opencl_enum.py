@@ -152,7 +152,7 @@ SUITE = Suite(
     needs={"windows": NEEDS},
     demo=Demo(
         images=(Image(mark="example-opencl-enum", seconds=2, size=3_500_000_000),),
-        past=Past(days=1),
+        past=Past(runs=1),
     ),
     proof="Type:           GPU",
     source="bashbaug/SimpleOpenCLSamples `enumopencl`; clinfo",
@@ -178,6 +178,7 @@ SUITE = Suite(
             "device-info",
             gettext_noop("a device returned no information"),
             "Check the OpenCL driver of the adapter.",
+            points_to="driver or runtime",
         ),
     ),
 )

@@ -216,6 +216,7 @@ SUITE = Suite(
             "layered-driver",
             gettext_noop("Vulkan ran on Direct3D 12"),
             "Check the GPU driver on the node: Direct3D 12 works, but the Vulkan driver is not in the container.",
+            points_to="driver or runtime",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""`manage.py audit verify` and `audit export`: whether the log was changed, and all of it, one JSON object a line."""
+"""`gpudash audit verify` and `audit export`: whether the log was changed, and all of it, one JSON object a line."""
 
 from __future__ import annotations
 

@@ -6,4 +6,4 @@ from gpudash.management.refused import RefusedCommand
 
 
 class Command(RefusedCommand, changepassword.Command):
-    instead = "To set a new password: manage.py user set-password NAME"
+    instead = "To set a new password: gpudash user set-password NAME"

@@ -1,4 +1,4 @@
-"""`manage.py chargeback [--cluster C] [--month 2026-11] [--by owner] [--csv]`: what each namespace held of a cluster in a month."""
+"""`gpudash chargeback [--cluster C] [--month 2026-11] [--by owner] [--csv]`: what each namespace held of a cluster in a month."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from inventory.charges.month import Charge, ChargeRow, charge, first_of, this_month
-from inventory.inspection.columns import aligned
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster
 from inventory.models.charges import By
 from resources.charge import as_csv
 from runtime.clock import database_now
+from wording.columns import aligned
 from wording.printable import one_line
 
 
@@ -61,12 +61,23 @@ def _lines(found: Charge) -> Iterator[str]:
     )
     if found.by == By.OWNER:
         yield (f"owners recorded since {found.owners_since}" if found.owners_since else "owners unknown in this month")
-    rows = [("NAMESPACE, OWNER" if found.by == By.OWNER else "NAMESPACE") + "\tCARD HOURS\t%\tGIB HOURS\t%\t"]
+    cost = "COST\t" if found.priced else ""
+    rows = [f"{'NAMESPACE, OWNER' if found.by == By.OWNER else 'NAMESPACE'}\tCARD HOURS\t%\tGIB HOURS\t%\t{cost}"]
     for one in found.rows:
         name = _name(one)
-        rows.append(f"{name}\t{one.card_hours}\t{one.card_share}\t{one.memory_hours}\t{one.memory_share}\t")
-    rows.append(f"(total)\t{found.card_hours}\t\t{found.memory_hours}\t\t")
+        rows.append(
+            f"{name}\t{one.card_hours}\t{one.card_share}\t{one.memory_hours}\t{one.memory_share}\t{_cost(found, one)}"
+        )
+    rows.append(f"(total)\t{found.card_hours}\t\t{found.memory_hours}\t\t{_cost(found, found)}")
     yield aligned("\n".join(rows)).rstrip("\n")
+
+
+def _cost(found: Charge, one: Charge | ChargeRow) -> str:
+    """ "12.00 EUR + 3.00 USD + unknown"; nothing without prices."""
+    if not found.priced:
+        return ""
+    told = [f"{amount.amount} {amount.currency}" for amount in one.amounts]
+    return " + ".join([*told, *([] if one.cost_complete else ["unknown"])]) + "\t"
 
 
 def _name(one: ChargeRow) -> str:

@@ -6,4 +6,4 @@ from gpudash.management.refused import RefusedCommand
 
 
 class Command(RefusedCommand, createsuperuser.Command):
-    instead = "To create an administrator: manage.py user create NAME --role admin"
+    instead = "To create an administrator: gpudash user create NAME --role admin"

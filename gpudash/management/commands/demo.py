@@ -1,4 +1,4 @@
-"""`manage.py demo`: a simulated fleet that lives, in one process; no cluster, GPU, Docker, Redis or PostgreSQL."""
+"""`gpudash demo`: a simulated fleet that lives, in one process; no cluster, GPU, Docker, Redis or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from fleetsim import Fleet, serve
 from fleetsim.exporters import targets
 from fleetsim.fleetplan import NODES
 from gpudash.config import env
-from gpudash.demo_past import Past
+from gpudash.demo_past import DAYS, Past
 from gpudash.demo_programs import demo_programs
+from gpudash.demo_receiver import DemoReceiver
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
 from inventory.collect import sources
 from inventory.collect.direct import MOST_NODES
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster, UsageSource
+from notifications.sending.addresses import parse_allowed
 
 NAME = "demo"
 #: The setting, and what it is in the demo unless it is set.
 IDLE, IDLE_MINUTES = "GPUDASH_IDLE_MINUTES", 5
+NOTIFY_ALLOW = "GPUDASH_NOTIFY_ALLOW"
 #: So long the mirror of a fleet takes on a slow machine.
 FIRST_ROUND = timedelta(seconds=10)
 
@@ -41,7 +44,10 @@ class Command(ShownCommand):
         parser.add_argument("--seed", type=int, default=1, help="seed; another number creates another fleet")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        prepare()
+        # Before the tables are made, which takes seconds the first time: nobody looks at an empty terminal.
+        self.stdout.write(f"Simulated fleet of {options['nodes']} nodes, no real cluster.")
+        self.stdout.flush()
+        log = prepare()
         settings.SIGN_IN_LINKS = True
         # The simulated nodes of Kubernetes 1.7 have a driver where its documentation has it.
         settings.ALPHA_DRIVER_PATH = settings.ALPHA_DRIVER_PATH or "/usr/lib/nvidia-384"
@@ -55,31 +61,30 @@ class Command(ShownCommand):
             clusters.remove(old)  # a fleet of an earlier demo: its pods are not in this one
         programs = demo_programs()
         fleet = Fleet(nodes=options["nodes"], seed=options["seed"], programs=programs)
-        past = None if options["no_past"] else Past(fleet, programs)
+        receiver = DemoReceiver()
+        if not env.text(NOTIFY_ALLOW):
+            settings.NOTIFY_ALLOW = parse_allowed(["127.0.0.1"])
+        past = Past(fleet, programs, 0 if options["no_past"] else DAYS, receiver=receiver.url)
         simulated = serve(fleet)
-        cluster = clusters.add(NAME, str(simulated.kubeconfig(settings.DATA_DIR / "demo-kubeconfig")))
+        kubeconfig = str(simulated.kubeconfig(settings.DATA_DIR / "demo-kubeconfig"))
+        cluster = clusters.add(NAME, kubeconfig)
+        clusters.set_quarantine(cluster, kubeconfig)
         source = sources.set_direct(cluster)
         # A round before the mirror knows the cards would join none of them.
         UsageSource.objects.filter(pk=source.pk).update(due_at=Now() + FIRST_ROUND)
         service.start()
-        self.stdout.write(f"Simulated fleet of {options['nodes']} nodes, no real cluster.")
         self.stdout.write(_measured(fleet))
-        if past is not None:
-            self.stdout.write(past.words)
+        self.stdout.write(past.words)
+        self.stdout.write(f"Log: {log}")
         self.stdout.write(f"Sign in: {service.url}{make_link(local_admin())}")
         self.stdout.flush()
-        if past is not None:
-            past.begin(cluster, self._say)
+        past.begin(cluster)
         try:
             service.run_until_signal()
         finally:
-            if past is not None:
-                past.stop()
+            past.stop()
             simulated.close()
-
-    def _say(self, text: str) -> None:
-        self.stdout.write(text)
-        self.stdout.flush()
+            receiver.close()
 
 
 def _measured(fleet: Fleet) -> str:

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the web process of a team. `waitress-serve gpudash.wsgi:application` works too, without --probes."""
+"""`gpudash serve`: the web process of a team. `waitress-serve gpudash.wsgi:application` works too, without --probes."""
 
 from __future__ import annotations
 

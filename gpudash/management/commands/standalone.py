@@ -1,4 +1,4 @@
-"""`manage.py standalone`: the whole of gpudash in one process, against a real cluster."""
+"""`gpudash standalone`: the whole of gpudash in one process, against a real cluster."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from accounts.local import local_admin
 from accounts.sign_in_links import make_link
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
+from inventory.kubeconfig_files import is_stored
 from inventory.management.shown import ShownCommand
+from inventory.models import Cluster
 from kube.client import BadKubeconfig
+
+_NO_KUBECONFIG = "No kubeconfig found. Add a cluster on the page Clusters."
 
 
 class Command(ShownCommand):
@@ -32,19 +36,35 @@ class Command(ShownCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        prepare()
-        path = options["kubeconfig"] or _default_kubeconfig()
-        try:
-            cluster = clusters.add(options["name"] or _name(path, options["context"]), path, options["context"])
-        except BadKubeconfig as error:
-            raise CommandError(str(error)) from None
+        log = prepare()
+        cluster = _cluster(options)
         settings.SIGN_IN_LINKS = True
         service = EmbeddedService(port=options["port"])
         service.start()
-        self.stdout.write(f"Watching {cluster.server} as {cluster.name!r}. Data in {settings.DATA_DIR}.")
+        watched = f"Watching {cluster.server} as {cluster.name!r}." if cluster else _NO_KUBECONFIG
+        self.stdout.write(f"{watched} Data in {settings.DATA_DIR}.")
+        self.stdout.write(f"Log: {log}")
         self.stdout.write(f"Sign in: {service.url}{make_link(local_admin())}")
         self.stdout.flush()
         service.run_until_signal()
+
+
+def _cluster(options: dict[str, Any]) -> Cluster | None:
+    """The cluster of the command line; None where there is no kubeconfig at all. One that was uploaded by a page stays in use, unless
+    a file is named here.
+    """
+    given = options["kubeconfig"]
+    path = given or _default_kubeconfig()
+    try:
+        name = options["name"] or _name(path, options["context"])
+        known = Cluster.objects.filter(name=name).first()
+        if known is not None and not given and is_stored(known.kubeconfig):
+            return known
+        return clusters.add(name, path, options["context"])
+    except BadKubeconfig as error:
+        if not path:
+            return None
+        raise CommandError(str(error)) from None
 
 
 def _default_kubeconfig() -> str:
@@ -53,7 +73,4 @@ def _default_kubeconfig() -> str:
 
 
 def _name(path: str, context: str) -> str:
-    """A cluster name from the context's: lower case, with - for what is not allowed."""
-    chosen = context or (clusters.current_context(path) if path else "in-cluster")
-    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in chosen.lower()).strip("-")
-    return name[:63].strip("-") or "cluster"
+    return clusters.name_from(context or (clusters.current_context(path) if path else "in-cluster"))

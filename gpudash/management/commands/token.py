@@ -1,4 +1,4 @@
-"""`manage.py token create USER`, `token list`, `token revoke ID`. The secret is printed once, alone, on standard output."""
+"""`gpudash token create USER`, `token list`, `token revoke ID`. The secret is printed once, alone, on standard output."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Command(ShownCommand):
     def _create(self, options: dict[str, Any]) -> None:
         user = get_user_model().objects.filter(username=options["user"]).first()
         if user is None:
-            raise CommandError(f"There is no user {options['user']!r}. Create one: manage.py user create NAME")
+            raise CommandError(f"There is no user {options['user']!r}. Create one: gpudash user create NAME")
         role, own = Role(options["role"]), role_of(user)
         if own is None or not own.covers(role):
             raise CommandError(
@@ -73,7 +73,7 @@ class Command(ShownCommand):
         except TooManyTokens:
             raise CommandError(
                 f"{user} has reached the limit of {settings.TOKENS_PER_USER} active tokens "
-                "(GPUDASH_TOKENS_PER_USER). Revoke one: manage.py token list, manage.py token revoke ID"
+                "(GPUDASH_TOKENS_PER_USER). Revoke one: gpudash token list, gpudash token revoke ID"
             ) from None
         self.stderr.write(
             f"Token {token.pk} of {user}, role {role.value}{_told(token)}, until {expires_at:%Y-%m-%d}. "
@@ -95,7 +95,7 @@ class Command(ShownCommand):
     def _revoke(self, options: dict[str, Any]) -> None:
         token = ApiToken.objects.filter(pk=options["id"]).first()
         if token is None:
-            raise CommandError(f"There is no token {options['id']}. To list tokens: manage.py token list")
+            raise CommandError(f"There is no token {options['id']}. To list tokens: gpudash token list")
         more = token.revoke() - 1
         self.stdout.write(
             f"Revoked token {token.pk}." + (f" Tokens created with it, also revoked: {more}." if more > 0 else "")

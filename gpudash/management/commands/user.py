@@ -1,4 +1,4 @@
-"""`manage.py user create|list|set|set-password|deactivate|activate|end-sessions|end-tokens|end-second-step`.
+"""`gpudash user create|list|set|set-password|deactivate|activate|end-sessions|end-tokens|end-second-step`.
 
 Passwords are asked for, or read with --password-stdin.
 """
@@ -117,7 +117,7 @@ class Command(ShownCommand):
 def _user(name: str) -> User:
     found = User.objects.filter(username=name).first()
     if found is None:
-        raise CommandError(f"There is no user {name!r}. To list users: manage.py user list")
+        raise CommandError(f"There is no user {name!r}. To list users: gpudash user list")
     return found
 
 

@@ -1,4 +1,4 @@
-"""`manage.py cluster add|set|list|check|prepare|relist|take-over|remove`."""
+"""`gpudash cluster add|set|list|check|prepare|relist|take-over|remove`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from inventory import checks, clusters
-from inventory.collect import sources, told
+from inventory.collect import source_lines, sources
 from inventory.collect.prometheus import BadAddress
 from inventory.condition import condition_of
 from inventory.extension import EXTENSIONS
@@ -23,7 +23,7 @@ from inventory.management.shown import ShownCommand
 from inventory.management.usage_arguments import add_usage_arguments, set_usage
 from inventory.mirror import anew
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import Kind, QuarantineHow
 from inventory.processes import pulses
 from inventory.queries import rows as querysets
 from kube.client import ApiError, BadKubeconfig
@@ -49,11 +49,21 @@ class Command(ShownCommand):
         )
         add.add_argument("--in-cluster", action="store_true", help="use the service account of the pod")
         add_usage_arguments(add)
-        change = verbs.add_parser("set", help="set the exporters or the launcher of a cluster")
+        change = verbs.add_parser("set", help="set the exporters, the launcher or the quarantine of a cluster")
         change.add_argument("name")
         change.add_argument(
             "--launcher-kubeconfig",
             help="kubeconfig of the launch workers; run this where they run ('': the kubeconfig of the watchers)",
+        )
+        change.add_argument(
+            "--quarantine-kubeconfig",
+            help="kubeconfig with which the launch workers take nodes out of service ('': gpudash marks no node)",
+        )
+        change.add_argument(
+            "--quarantine-how",
+            choices=QuarantineHow.values,
+            default="",
+            help="mark of a node that is out of service: taint, cordon (taint and cordon) or nvsentinel (default: taint)",
         )
         add_usage_arguments(change)
         change.add_argument("--no-usage", action="store_true", help="stop reading the exporters, and delete their data")
@@ -85,19 +95,21 @@ class Command(ShownCommand):
             raise CommandError(
                 "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
             ) from None
-        self.stdout.write(f"{cluster.name}: {cluster.server}. Next: manage.py cluster check {cluster.name}")
+        self.stdout.write(f"{cluster.name}: {cluster.server}. Next: gpudash cluster check {cluster.name}")
         self._set_usage(cluster, options)
 
     def _set(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
         launcher = self._set_launcher(cluster, options["launcher_kubeconfig"])
+        launcher |= self._set_quarantine(cluster, options["quarantine_kubeconfig"], options["quarantine_how"])
         if options["no_usage"]:
             removed = sources.remove(cluster)
             text = "exporters are no longer read" if removed else "exporters were not being read"
             self.stdout.write(f"{cluster.name}: {text}")
         elif not self._set_usage(cluster, options) and not launcher:
             raise CommandError(
-                "Nothing to set. Use --launcher-kubeconfig FILE, --prometheus URL, --exporters-directly or --no-usage."
+                "Nothing to set. Use --launcher-kubeconfig FILE, --quarantine-kubeconfig FILE, --quarantine-how HOW, "
+                "--prometheus URL, --exporters-directly or --no-usage."
             )
 
     def _set_launcher(self, cluster: Cluster, kubeconfig: str | None) -> bool:
@@ -111,6 +123,22 @@ class Command(ShownCommand):
         self.stdout.write(f"{cluster.name}: validations are launched {used}")
         cluster.refresh_from_db()
         for answer in checks.check_launcher(cluster) if kubeconfig else ():
+            self.stdout.write(_permission_line(answer))
+        return True
+
+    def _set_quarantine(self, cluster: Cluster, kubeconfig: str | None, how: str) -> bool:
+        if kubeconfig is None and not how:
+            return False
+        try:
+            clusters.set_quarantine(cluster, kubeconfig, how)
+        except BadKubeconfig as error:
+            raise CommandError(str(error)) from None
+        cluster.refresh_from_db()
+        used = (
+            f"marks nodes with {cluster.quarantine_kubeconfig}" if cluster.quarantine_kubeconfig else "marks no nodes"
+        )
+        self.stdout.write(f"{cluster.name}: gpudash {used} ({cluster.get_quarantine_how_display()})")
+        for answer in checks.check_quarantine(cluster) if kubeconfig else ():
             self.stdout.write(_permission_line(answer))
         return True
 
@@ -134,8 +162,8 @@ class Command(ShownCommand):
             for watch in cluster.watches.all():
                 self.stdout.write(_watch_line(watch))
             self._told(cluster)
-            source = told.source_of(cluster.pk)
-            for line in told.lines(source, database_now()) if source else ():
+            source = source_lines.source_of(cluster.pk)
+            for line in source_lines.lines(source, database_now()) if source else ():
                 self.stdout.write(f"  {one_line(line)}")
 
     def _told(self, cluster: Cluster) -> None:
@@ -147,11 +175,12 @@ class Command(ShownCommand):
     def _take_over(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
         for extension in EXTENSIONS.values():
-            self.stdout.write(f"{cluster.name}: {extension.take_over(cluster)}")
+            if extension.take_over is not None:
+                self.stdout.write(f"{cluster.name}: {extension.take_over(cluster)}")
 
     def _relist(self, options: dict[str, Any]) -> None:
         """Writes rows only, so it returns at once and works from any process; the watchers see it with their next write."""
-        who = f"{_user()} (manage.py cluster relist)"
+        who = f"{_user()} (gpudash cluster relist)"
         for cluster in chosen_clusters(None if options["all"] else options["name"]):
             kinds = anew.relist(cluster, who)
             self.stdout.write(f"{cluster.name}: relist requested: {', '.join(kinds)}.")
@@ -170,8 +199,8 @@ class Command(ShownCommand):
         if found.note:
             self.stdout.write(f"  {_of_launcher(cluster)}: {one_line(found.note)}")
         self._told(cluster)
-        source = told.source_of(cluster.pk)
-        for line in told.check(source) if source else ():
+        source = source_lines.source_of(cluster.pk)
+        for line in source_lines.check(source) if source else ():
             self.stdout.write(f"  {one_line(line)}")
         for rule in dict.fromkeys(answer.rule for answer in answers if answer.rule):
             self.stdout.write(f"  to grant it, add to {rule}")

@@ -1,4 +1,4 @@
-"""`manage.py sync`: run the watchers in the foreground, without Celery."""
+"""`gpudash sync`: run the watchers in the foreground, without Celery."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.db import DatabaseError, connections
 from django.db.models import Count
 
 from inventory import clusters, tasks
-from inventory.collect import collector, told
+from inventory.collect import collector, source_lines
 from inventory.collect import lease as collectors
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
@@ -65,7 +65,7 @@ class Command(ShownCommand):
             except DatabaseError as error:
                 text = one_line(str(error))
                 if text != told:
-                    self.stderr.write(f"Waiting for the database. Run manage.py migrate, or check this error: {text}")
+                    self.stderr.write(f"Waiting for the database. Run gpudash migrate, or check this error: {text}")
                 told = text
             connections.close_all()
             time.sleep(TRY_AGAIN_S)
@@ -86,7 +86,7 @@ class Command(ShownCommand):
         for last in LAST:
             if not failures:
                 _one(cluster, last, counts, failures)
-        if not failures and (source := told.source_of(cluster.pk)):
+        if not failures and (source := source_lines.source_of(cluster.pk)):
             self._exporters(source, counts, failures)
         if failures:
             raise CommandError("; ".join(failures))
@@ -114,7 +114,7 @@ class Command(ShownCommand):
             if not failures:
                 _one(source.cluster, Kind.CARDS, counts, failures)
         if not failures:
-            for line in told.lines(source, database_now()):
+            for line in source_lines.lines(source, database_now()):
                 self.stdout.write(f"{source.cluster.name} {one_line(line)}")
 
     def _round(self, source: UsageSource, failures: list[str]) -> UsageSource:

@@ -1,4 +1,4 @@
-"""The answer: which nodes take the request now, the tightest first, and why the others do not, counted and grouped.
+"""The answer: which nodes take the request now, and why the others do not, counted and grouped.
 
 A node is asked for what keeps any pod off it, then by the rule of each way in which its systems can be asked. Nine reads of
 the tables whatever their size; no name of a pod is read.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TypeAlias
 
 import msgspec
 
@@ -15,7 +16,7 @@ from inventory.condition import in_step, sync_of
 from inventory.models import Cluster
 from inventory.placement.finder import nodes, rows
 from inventory.placement.finder.request import WAYS, BadRequest, Request
-from inventory.placement.finder.rows import Figures, OneCard, Place, Rows
+from inventory.placement.finder.rows import Figures, NodeKey, OneCard, Rows
 from inventory.queries import rows as querysets
 from inventory.stack_context import stack_context
 from kube import objects
@@ -39,12 +40,19 @@ _NEAREST = (
         fitting.FEW_CARDS,
     ),
 )
+_DOUBTS = frozenset((fitting.CARD_NOT_KNOWN, fitting.MAY_BE_UNHEALTHY))
+_FAR = float("inf")
+#: (the name of a stack, a way to ask it): all, and those that are asked.
+_Ways: TypeAlias = tuple[list[tuple[str, Way]], list[tuple[str, Way]]]
 #: Nodes that a reason tells as examples.
 EXAMPLES = 5
 
 
 class Taking(msgspec.Struct, frozen=True):
-    """A node that takes the request. answer: of the way; cards: those that would take it, the scheduler's own order first."""
+    """A node that takes the request. answer: of the way; cards: those that would take it, the scheduler's own order first.
+
+    facts: what the node says of itself. notes: codes of what is to be known of it.
+    """
 
     cluster: str
     node: str
@@ -52,15 +60,18 @@ class Taking(msgspec.Struct, frozen=True):
     answer: Answer
     cards: tuple[OneCard, ...]
     figures: Figures
+    facts: objects.Node
+    notes: tuple[str, ...] = ()
 
 
 class Refusing(msgspec.Struct, frozen=True):
-    """A node that does not. about: a taint, a label, a system; "" for nothing."""
+    """A node that does not. about: a taint, a label, a system; "" for nothing. figures: None where they are not known."""
 
     cluster: str
     node: str
     code: str
     about: str = ""
+    figures: Figures | None = None
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -98,22 +109,44 @@ class Found(msgspec.Struct, frozen=True):
         return [WAYS[name] for name in asked]
 
 
-def find(request: Request, now: datetime | None = None) -> Found:
+class Looked(msgspec.Struct, frozen=True):
+    """What an answer goes by. names: of the clusters, by id; believed: ids of those that are in sync."""
+
+    names: dict[int, str]
+    believed: frozenset[int]
+    read: Rows
+    context: Context
+
+    @property
+    def places(self) -> list[NodeKey]:
+        """All nodes with a GPU, by name."""
+        return sorted({*self.read.nodes, *self.read.figures}, key=lambda one: (self.names[one[0]], one[1]))
+
+    def judged(self, wanted: Wanted, place: NodeKey) -> Fits | nodes.Why:
+        return of_node(wanted, self.read, place, self.context) if place[0] in self.believed else (nodes.STALE, "")
+
+
+def look(request: Request, now: datetime | None = None) -> Looked:
     """Raises BadRequest when there is no cluster of an asked name. now: as `condition.sync_of` takes it."""
-    chosen = _clusters(request)
-    believed = {one.pk for one in chosen if in_step(sync_of(one.watches.all(), now))}
+    chosen = clusters_of(request)
+    believed = frozenset(one.pk for one in chosen if in_step(sync_of(one.watches.all(), now)))
     names = {one.pk: one.name for one in chosen}
-    read = rows.read(names)
-    context = stack_context()
+    return Looked(names, believed, rows.read(names), stack_context())
+
+
+def find(request: Request, now: datetime | None = None, looked: Looked | None = None) -> Found:
+    """As `look`, or by what it has read."""
+    looked = looked or look(request, now)
+    names, read, wanted = looked.names, looked.read, Wanted(request)
     taking: list[Taking] = []
     refusing: list[Refusing] = []
-    for place in sorted({*read.nodes, *read.figures}, key=lambda one: (names[one[0]], one[1])):
-        found = _of_node(request, read, place, context) if place[0] in believed else (nodes.STALE, "")
+    for place in looked.places:
+        found = looked.judged(wanted, place)
         if isinstance(found, tuple):
-            refusing.append(Refusing(names[place[0]], place[1], *found))
+            refusing.append(Refusing(names[place[0]], place[1], *found, read.figures.get(place)))
         else:
-            taking.append(_taking(names[place[0]], read, place, *found.pair))
-    taking.sort(key=_rank)
+            taking.append(_taking(names[place[0]], read, place, found, request))
+    taking.sort(key=lambda one: rank(one, request))
     return Found(
         request=request,
         clusters=tuple(names.values()),
@@ -125,11 +158,31 @@ def find(request: Request, now: datetime | None = None) -> Found:
     )
 
 
-class _Fits(msgspec.Struct, frozen=True):
-    pair: tuple[Way, Answer]
+class Fits(msgspec.Struct, frozen=True):
+    """A node takes the request in this way."""
+
+    way: Way
+    answer: Answer
+    facts: objects.Node
 
 
-def _clusters(request: Request) -> list[Cluster]:
+class Wanted:
+    """The request, and by which ways the stacks of a node can be asked for it: nodes are alike."""
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.want = request, request.want
+        self._asked, self._ways = set(request.stacks or WAYS), dict[tuple[str, ...], _Ways]()
+
+    def ways(self, stacks: tuple[str, ...]) -> _Ways:
+        """(the name of a stack, a way) of all ways of these stacks, and of those among them that are asked."""
+        found = self._ways.get(stacks)
+        if found is None:
+            every = [(name, way) for name in stacks if name in _STACKS for way in _STACKS[name].ways]
+            found = self._ways[stacks] = every, [one for one in every if one[1].name in self._asked]
+        return found
+
+
+def clusters_of(request: Request) -> list[Cluster]:
     every = {one.name: one for one in querysets.clusters()}
     unknown = [name for name in request.clusters if name not in every]
     if unknown:
@@ -138,8 +191,9 @@ def _clusters(request: Request) -> list[Cluster]:
     return [every[name] for name in dict.fromkeys(request.clusters)] or list(every.values())
 
 
-def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _Fits | nodes.Why:
-    told, figures = read.nodes.get(place), read.figures.get(place)
+def of_node(wanted: Wanted, read: Rows, place: NodeKey, context: Context) -> Fits | nodes.Why:
+    """One node by these rows. Pure."""
+    request, told, figures = wanted.request, read.nodes.get(place), read.figures.get(place)
     if figures is None:
         return nodes.NOT_COUNTED, ""
     if told is None or told.node is None:
@@ -153,30 +207,31 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
         map(looks_like_gpu, told.node.status.allocatable or ()) if told.node.status else ()
     ):
         return fitting.NOT_OFFERED, ""  # labels alone speak of its cards
-    asked = set(request.stacks or WAYS)
-    ways = [(name, way) for name in figures.stacks if name in _STACKS for way in _STACKS[name].ways]
-    if not any(way.name in asked for _, way in ways):
-        return (nodes.OTHER_STACK, "") if ways and request.stacks else (nodes.NO_RULE, ", ".join(figures.stacks))
-    answers: list[tuple[Way, Answer]] = []
+    every, asked = wanted.ways(figures.stacks)
+    if not asked:
+        return (nodes.OTHER_STACK, "") if every and request.stacks else (nodes.NO_RULE, ", ".join(figures.stacks))
+    whys: list[str] = []
     spots: dict[str, Spot] = {}
-    for name, way in ways:
-        if way.name in asked:
-            if name not in spots:
-                spots[name] = _spot(read, place, told.node, name, context)
-            answer = way.place(request.want, spots[name])
-            if answer is not None and not answer.why:
-                return _mixed(request, cards, name) or _Fits((way, answer))
-            answers += [(way, answer)] if answer is not None else []
-    if answers:
-        return _nearest([answer.why for _, answer in answers])
+    for name, way in asked:
+        if name not in spots:
+            spots[name] = _spot(read, place, told.node, name, context)
+        answer = way.place(wanted.want, spots[name])
+        if answer is not None and not answer.why:
+            why = _mixed(request, cards, name) or nodes.of_host(figures, request)
+            return why or Fits(way, answer, told.node)
+        whys += [answer.why] if answer is not None else []
+    if whys:
+        return _nearest(whys)
     if request.stacks:
         return nodes.OTHER_STACK, ""
     return (nodes.NO_RULE, ", ".join(figures.stacks)) if cards else (fitting.NOT_OFFERED, "")
 
 
+_ORDER = {why: place for place, why in enumerate(_NEAREST)}
+
+
 def _nearest(whys: list[str]) -> nodes.Why:
-    order = {why: rank for rank, why in enumerate(_NEAREST)}
-    return min(whys, key=lambda why: order.get(why, len(order))), ""
+    return min(whys, key=lambda why: _ORDER.get(why, len(_ORDER))), ""
 
 
 def _of_model(request: Request, cards: list[OneCard], figures: Figures) -> nodes.Why | None:
@@ -199,34 +254,45 @@ def _is(request: Request, model: str) -> bool:
     return any(part in model.lower() for part in request.models)
 
 
-def _spot(read: Rows, place: Place, node: objects.Node, stack: str, context: Context) -> Spot:
-    figures, cards = read.figures[place], read.cards.get(place, ())
+def _spot(read: Rows, place: NodeKey, node: objects.Node, stack: str, context: Context) -> Spot:
+    figures, cards, open_ = read.figures[place], read.cards.get(place, ()), read.open.get(place, ())
     # What a system holds that has cards of its own there is on none of these.
-    others = {one.stack for one in cards} - {stack}
+    others = {one.stack for one in cards} - {stack} if open_ else ()
     return Spot(
         node=node,
         context=context,
         stack=stack,
         cards=tuple(one.piece for one in cards if one.stack == stack),
         held=read.held.get(place, {}),
-        open=tuple(one for one in read.open.get(place, ()) if one.stack not in others),
+        open=tuple(one for one in open_ if one.stack not in others),
         unit=figures.unit,
         cards_known=figures.cards_total is not None,
     )
 
 
-def _taking(cluster: str, read: Rows, place: Place, way: Way, answer: Answer) -> Taking:
+def _taking(cluster: str, read: Rows, place: NodeKey, found: Fits, request: Request) -> Taking:
+    figures = read.figures[place]
+    notes = (*found.answer.notes, *nodes.notes_of_host(figures, request))
     by_id = {one.piece.id: one for one in read.cards.get(place, ())}
-    cards = tuple(by_id[one] for one in answer.cards)
-    return Taking(cluster, place[1], way, answer, cards, read.figures[place])
+    cards = tuple(by_id[one] for one in found.answer.cards)
+    return Taking(cluster, place[1], found.way, found.answer, cards, figures, found.facts, notes)
 
 
-def _rank(one: Taking) -> tuple[bool, float, float, str, str]:
-    """What is certain before what is not; the tightest first, so that large pieces stay for who needs them."""
-    doubtful = bool({fitting.CARD_NOT_KNOWN, fitting.MAY_BE_UNHEALTHY} & set(one.answer.notes))
+def rank(one: Taking, request: Request) -> tuple[bool, bool, bool, float, float, str, str]:
+    """What serves the request as it was typed comes first: GPUs before NPUs, which need other programs, and where several
+    cards are wanted, cards before slices of cards, of which a process uses one.
+
+    Among equals what is certain before what is not, then the tightest, so that large pieces stay for who needs them.
+    """
+    doubtful = not _DOUBTS.isdisjoint(one.answer.notes)
     gap, free = one.figures.largest_gap, one.figures.cards_free
-    far = float("inf")
-    return doubtful, far if gap is None else gap, far if free is None else free, one.cluster, one.node
+    tight = _FAR if gap is None else gap, _FAR if free is None else free
+    return one.answer.npu, in_slices(one, request), doubtful, *tight, one.cluster, one.node
+
+
+def in_slices(one: Taking, request: Request) -> bool:
+    """Whether several cards are wanted and the node gives slices of cards instead, of which a process uses one."""
+    return one.answer.parts and request.cards > 1
 
 
 def _grouped(refusing: list[Refusing]) -> tuple[Reason, ...]:
@@ -242,3 +308,8 @@ def all_reasons() -> Iterator[str]:
     """Every code that an answer may have."""
     yield from nodes.REASONS
     yield from fitting.REASONS
+
+
+def all_notes() -> Iterator[str]:
+    yield from fitting.NOTES
+    yield nodes.HOST_UNKNOWN

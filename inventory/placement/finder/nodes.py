@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from inventory.models.choices import UnavailableReason
 from inventory.placement.finder.request import Request, Toleration
-from inventory.placement.finder.rows import NodeTold
+from inventory.placement.finder.rows import Figures, NodeState
 from inventory.queries.availability import of_node, taints_of, written
 from kube.objects import Node
 from stacks.engine.names import labels_of
@@ -27,16 +27,19 @@ OTHER_MODEL = "other-model"
 MODEL_UNKNOWN = "model-unknown"
 OTHER_STACK = "other-stack"
 NO_RULE = "no-rule"  # how its system places a pod is not known here
+LITTLE_CPU = "little-cpu"  # even if only pods that request cards ran there
+LITTLE_HOST_MEMORY = "little-host-memory"
 REASONS = (
     *(STALE, NOT_COUNTED, NODE_UNKNOWN, NOT_READY, READINESS_UNKNOWN, CORDONED, TAINT, SELECTOR, SELECTOR_UNKNOWN),
-    *(OTHER_MODEL, MODEL_UNKNOWN, OTHER_STACK, NO_RULE),
+    *(OTHER_MODEL, MODEL_UNKNOWN, OTHER_STACK, NO_RULE, LITTLE_CPU, LITTLE_HOST_MEMORY),
 )
+HOST_UNKNOWN = "host-unknown"  # the node does not say how much CPU or memory it has
 
 #: Why, and what it is about: a taint, a label; "" for nothing.
 Why = tuple[str, str]
 
 
-def keeps_off(told: NodeTold, node: Node, request: Request) -> Why | None:
+def keeps_off(told: NodeState, node: Node, request: Request) -> Why | None:
     """Why no such pod is scheduled on the node; None when one is, as far as the node goes."""
     if (why := next(of_node(told.ready, told.cordoned), None)) is not None:
         return why.value, ""
@@ -49,6 +52,20 @@ def keeps_off(told: NodeTold, node: Node, request: Request) -> Why | None:
             unknown = key not in labels and not keeps_label(key)
             return SELECTOR_UNKNOWN if unknown else SELECTOR, f"{key}={value}"
     return None
+
+
+def of_host(figures: Figures, request: Request) -> Why | None:
+    """Whether the node lacks CPU or main memory for certain. What pods without a card request is not mirrored: there may be less."""
+    asked = (
+        (request.cpu_millis, figures.cpu_free, LITTLE_CPU),
+        (request.host_memory, figures.host_memory_free, LITTLE_HOST_MEMORY),
+    )
+    return next(((why, "") for want, free, why in asked if want is not None and free is not None and free < want), None)
+
+
+def notes_of_host(figures: Figures, request: Request) -> tuple[str, ...]:
+    asked = ((request.cpu_millis, figures.cpu_free), (request.host_memory, figures.host_memory_free))
+    return (HOST_UNKNOWN,) if any(want is not None and free is None for want, free in asked) else ()
 
 
 def written_toleration(one: Toleration) -> str:

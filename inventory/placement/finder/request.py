@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from django.utils.translation import gettext as _
 
-from kube import typed
+from kube import quantity, typed
 from kube.objects import Taint
 from stacks import STACKS
 from stacks.engine.fitting import Want, Way
 
 MOST_CARDS = 1024
 MOST_WORDS = 20
+#: Thousandths of a CPU: more than any machine has.
+MOST_MILLIS = 100_000_000
 _LONGEST = 512
 _EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]{0,315}[A-Za-z0-9])?"
@@ -49,12 +51,15 @@ class Toleration(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """cards: on one node, for one container. memory: bytes on each; None: whatever a card has.
 
+    cpu_millis, host_memory: of the node, for the same container; None: whatever is left.
     stacks: names of ways to ask; none: any. models: parts of names, in lower case; any of them. selector: labels of the node.
     clusters: names; none: all.
     """
 
     cards: int = 1
     memory: int | None = None
+    cpu_millis: int | None = None
+    host_memory: int | None = None
     stacks: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
@@ -70,7 +75,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Given = Mapping[str, Sequence[str]]
-NAMES = frozenset({"cards", "memory", "stack", "model", "tolerate", "selector", "cluster"})
+NAMES = frozenset({"cards", "memory", "cpu", "host_memory", "stack", "model", "tolerate", "selector", "cluster"})
+#: Those that are given once.
+_ONCE = ("cards", "memory", "cpu", "host_memory")
 
 
 def read(given: Given) -> Request:
@@ -78,11 +85,12 @@ def read(given: Given) -> Request:
     errors: dict[str, list[str]] = {}
     texts = {name: [text.strip() for text in given.get(name, ()) if text.strip()] for name in NAMES}
     for name, found in texts.items():
-        if len(found) > (1 if name in ("cards", "memory") else MOST_WORDS):
+        if len(found) > (1 if name in _ONCE else MOST_WORDS):
             errors[name] = [_("Must be given only once.")]
         elif any("\0" in text or len(text) > _LONGEST for text in found):
             errors[name] = [_("Must be shorter text without null characters.")]
-    cards, memory = _cards(texts["cards"], errors), _memory(texts["memory"], errors)
+    cards, memory = _cards(texts["cards"], errors), _memory("memory", texts["memory"], errors)
+    cpu, host_memory = _cpu(texts["cpu"], errors), _memory("host_memory", texts["host_memory"], errors)
     tolerations, selector = _tolerations(texts["tolerate"], errors), _selector(texts["selector"], errors)
     stacks = _stacks(texts["stack"], errors)
     if errors:
@@ -90,6 +98,8 @@ def read(given: Given) -> Request:
     return Request(
         cards=cards,
         memory=memory,
+        cpu_millis=cpu,
+        host_memory=host_memory,
         stacks=stacks,
         models=tuple(text.lower() for text in texts["model"]),
         tolerations=tolerations,
@@ -106,12 +116,19 @@ def _cards(found: list[str], errors: dict[str, list[str]]) -> int:
     return 1
 
 
-def _memory(found: list[str], errors: dict[str, list[str]]) -> int | None:
+def _memory(name: str, found: list[str], errors: dict[str, list[str]]) -> int | None:
     size = typed.gib_by_default(found[0]) if found else None
     if found and size is None:
-        text = _("Must be memory per card: 20, 20 GiB or 20000 MiB (plain numbers are GiB).")
-        errors.setdefault("memory", []).append(text)
+        text = _("Must be an amount of memory: 20, 20 GiB or 20000 MiB (plain numbers are GiB).")
+        errors.setdefault(name, []).append(text)
     return size
+
+
+def _cpu(found: list[str], errors: dict[str, list[str]]) -> int | None:
+    number = quantity.millis(found[0]) if found else None
+    if found and not (number and number <= MOST_MILLIS):
+        errors.setdefault("cpu", []).append(_("Must be a number of CPU cores: 8, 0.5 or 500m."))
+    return number
 
 
 def _stacks(found: list[str], errors: dict[str, list[str]]) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
-"""What the mirror has of the nodes with a GPU, read for the finder: eight queries, whatever their number.
+"""What the mirror has of the nodes with a GPU, read for the finder: at most eight queries, whatever their number.
 
 Only the columns that count are read. What is held is read as sums, over all namespaces whoever asks: no name is among them.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -15,28 +16,29 @@ from django.db.models.lookups import IsNull
 from inventory.models import Allocation, Card, Node, NodeTotals
 from inventory.models.choices import NOT_ALLOCATED, CardState
 from kube import objects
+from kube.decoders import decoder
 from runtime.scope import counting
 from stacks import STACKS
 from stacks.engine.base import UNHEALTHY, Room
 from stacks.engine.fitting import Open, Part, Parts, Piece
 
 #: (id of a cluster, name of a node)
-Place = tuple[int, str]
-_decoder = msgspec.json.Decoder(objects.Node)
+NodeKey = tuple[int, str]
+_decoder = decoder(objects.Node)
 _COUNTING = tuple(stack.name for stack in STACKS if any(way.counts_holds for way in stack.ways))
 _IN_PARTS = tuple(stack.name for stack in STACKS if any(way.in_parts for way in stack.ways))
-_room = msgspec.json.Decoder(Room)
+_room = decoder(Room)
 _CARD = (
     *("cluster_id", "node_name", "id", "key", "index", "mode", "profile", "memory_total_bytes", "memory_free_bytes"),
     *("memory_unavailable_bytes", "state", "health", "shares", "stack", "model"),
 )
 _TOTALS = (
     *("cluster_id", "node_name", "stacks", "unit", "model", "cards_total", "cards_free", "memory_free_bytes"),
-    *("largest_gap_bytes",),
+    *("largest_gap_bytes", "cpu_free_millis", "host_memory_free_bytes"),
 )
 
 
-class NodeTold(NamedTuple):
+class NodeState(NamedTuple):
     """What a node says of itself. node: None when its row cannot be read."""
 
     ready: bool | None
@@ -45,7 +47,10 @@ class NodeTold(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """The totals of a node that the answer tells, in bytes; None: not known."""
+    """The totals of a node that the answer tells, in bytes; None: not known.
+
+    cpu_free, host_memory_free: no more than this is free; in thousandths, and in bytes.
+    """
 
     stacks: tuple[str, ...]
     unit: str
@@ -54,6 +59,8 @@ class Figures(NamedTuple):
     cards_free: int | None
     memory_free: int | None
     largest_gap: int | None
+    cpu_free: int | None
+    host_memory_free: int | None
 
 
 class OneCard(msgspec.Struct, frozen=True, gc=False):
@@ -67,11 +74,11 @@ class OneCard(msgspec.Struct, frozen=True, gc=False):
 class Rows(NamedTuple):
     """held: resource → quantity. without_gpu: nodes of these clusters that have none."""
 
-    nodes: dict[Place, NodeTold]
-    figures: dict[Place, Figures]
-    cards: dict[Place, list[OneCard]]
-    held: dict[Place, dict[str, int]]
-    open: dict[Place, list[Open]]
+    nodes: dict[NodeKey, NodeState]
+    figures: dict[NodeKey, Figures]
+    cards: dict[NodeKey, list[OneCard]]
+    held: dict[NodeKey, dict[str, int]]
+    open: dict[NodeKey, list[Open]]
     without_gpu: int
 
 
@@ -81,19 +88,20 @@ def read(clusters: Iterable[int]) -> Rows:
     totals = NodeTotals.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("name"))
     with_gpu = Q(has_gpu=True) | Q(Exists(totals))
     nodes = Node.objects.filter(cluster_id__in=ids)
+    figures = {
+        (cluster, name): Figures(_texts(stacks), *more)
+        for cluster, name, stacks, *more in NodeTotals.objects.filter(cluster_id__in=ids).values_list(*_TOTALS)
+    }
     held, open_ = _held(ids)
     return Rows(
         nodes={
-            (cluster, name): NodeTold(ready, cordoned, _decoded(facts))
+            (cluster, name): NodeState(ready, cordoned, _decoded(facts))
             for cluster, name, ready, cordoned, facts in nodes.filter(with_gpu).values_list(
                 "cluster_id", "name", "ready", "unschedulable", "facts"
             )
         },
-        figures={
-            (cluster, name): Figures(_texts(stacks), *more)
-            for cluster, name, stacks, *more in NodeTotals.objects.filter(cluster_id__in=ids).values_list(*_TOTALS)
-        },
-        cards=_cards(ids),
+        figures=figures,
+        cards=_cards(ids, {name for one in figures.values() for name in one.stacks}),
         held=held,
         open=open_,
         without_gpu=nodes.exclude(with_gpu).count(),
@@ -101,7 +109,7 @@ def read(clusters: Iterable[int]) -> Rows:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _decoded(facts: str) -> objects.Node | None:
@@ -111,9 +119,11 @@ def _decoded(facts: str) -> objects.Node | None:
         return None
 
 
-def _cards(ids: tuple[int, ...]) -> dict[Place, list[OneCard]]:
-    holds, parts = _holds(ids), _parts(ids)
-    found: dict[Place, list[OneCard]] = {}
+def _cards(ids: tuple[int, ...], stacks: set[str]) -> dict[NodeKey, list[OneCard]]:
+    """stacks: those that the nodes have; what only other stacks' rules look at is not read."""
+    holds = _holds(ids) if not stacks.isdisjoint(_COUNTING) else {}
+    parts = _parts(ids) if not stacks.isdisjoint(_IN_PARTS) else {}
+    found: defaultdict[NodeKey, list[OneCard]] = defaultdict(list)
     rows = Card.objects.filter(cluster_id__in=ids, removed_at=None).values_list(*_CARD)
     none, unknown = (0, 0), CardState.UNKNOWN.value
     for row in rows.iterator(chunk_size=10_000):
@@ -123,23 +133,13 @@ def _cards(ids: tuple[int, ...]) -> dict[Place, list[OneCard]]:
         # What is unavailable is judged by the rule of its stack, which may allocate it all the same.
         room = room + unavailable if room is not None and unavailable is not None else room
         number, cores = holds.get(pk, none)
+        unheld, healthy = state in NOT_ALLOCATED, health != UNHEALTHY
         piece = Piece(
-            *(
-                pk,
-                key,
-                index,
-                mode,
-                profile,
-                total,
-                room,
-                state in NOT_ALLOCATED,
-                state == unknown,
-                health != UNHEALTHY,
-            ),
-            *(shares, number, cores, parts.get(pk)),
+            *(pk, key, index, mode, profile, total, room, unheld, state == unknown, healthy, shares),
+            *(number, cores, parts.get(pk)),
         )
-        found.setdefault((cluster, node), []).append(OneCard(piece, stack, model))
-    return found
+        found[cluster, node].append(OneCard(piece, stack, model))
+    return dict(found)
 
 
 def _now(ids: tuple[int, ...]) -> QuerySet[Allocation]:
@@ -168,9 +168,9 @@ def _of_room(text: str) -> Parts:
     return Parts(kinds if room.made or room.on_demand else (), room.made)
 
 
-def _held(ids: tuple[int, ...]) -> tuple[dict[Place, dict[str, int]], dict[Place, list[Open]]]:
-    held: dict[Place, dict[str, int]] = {}
-    open_: dict[Place, list[Open]] = {}
+def _held(ids: tuple[int, ...]) -> tuple[dict[NodeKey, dict[str, int]], dict[NodeKey, list[Open]]]:
+    held: dict[NodeKey, dict[str, int]] = {}
+    open_: dict[NodeKey, list[Open]] = {}
     with counting():
         rows = _now(ids).values_list("cluster_id", "node_name", "resource", "stack", "mode", IsNull(F("card_id"), True))
         told = list(rows.annotate(Sum("quantity"), Sum("memory_bytes"), Count("memory_bytes"), Count("id")))

@@ -21,6 +21,8 @@ REASONS = {
     nodes.MODEL_UNKNOWN: _("card model unknown"),
     nodes.OTHER_STACK: _("no cards of the requested stack"),
     nodes.NO_RULE: _("no placement rule for its stack"),
+    nodes.LITTLE_CPU: _("too little free CPU"),
+    nodes.LITTLE_HOST_MEMORY: _("too little free host memory"),
     fitting.NOT_OFFERED: _("allocatable is 0: no device plugin or no healthy card"),
     fitting.FEW_CARDS: _("fewer cards than requested"),
     fitting.TOO_SMALL: _("cards smaller than requested"),
@@ -45,11 +47,13 @@ NOTES = {
     fitting.NOT_ISOLATED: _("memory requests are not enforced"),
     fitting.SELECTORS: _("only if the selectors of the claim and its class match these devices"),
     fitting.PART_OF_CARD: _("parts of cards: the claim must request parts"),
+    nodes.HOST_UNKNOWN: _("free CPU or host memory of the node unknown"),
 }
 
 #: What the finder does not look at, since the mirror does not keep it.
 NOT_LOOKED_AT = (
-    _("CPU, memory and pod count of nodes, namespace quotas"),
+    _("CPU and host memory of pods that request no card: these are not synced"),
+    _("pod count of nodes, namespace quotas"),
     _("affinity, topology spread, volumes, priority and preemption"),
     _("pending pods, which may be scheduled first"),
 )

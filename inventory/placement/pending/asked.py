@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet, TextField
-from django.db.models.functions import Cast
-
-from inventory.models import NodeTotals, Pod
+from inventory.models import Pod
 from inventory.stack_context import stack_context
 from stacks import STACKS, owner
 from stacks.engine.base import Context
@@ -44,9 +41,9 @@ class Ask:
         return None if each is None else self.quantity * each
 
 
-def asks_of(pod: Pod) -> list[Ask]:
-    """By name of the resource."""
-    context = stack_context()
+def asks_of(pod: Pod, context: Context | None = None) -> list[Ask]:
+    """By name of the resource. context: of the settings; who asks for many pods makes it once."""
+    context = context or stack_context()
     requests = pod.requests if isinstance(pod.requests, dict) else {}
     named = sorted((name, number) for name, number in requests.items() if isinstance(number, int))
     return [_ask(name, number, context) for name, number in named[:MOST_RESOURCES]]
@@ -64,15 +61,3 @@ def _units(stack: str, resource: str, context: Context) -> dict[str, int]:
         return {}
     told = ((unit, _BY_NAME[stack].memory_of(resource, unit, context)) for unit in ("", "GiB", "MiB"))
     return {unit: size for unit, size in told if size is not None}
-
-
-def nodes_with(cluster_id: int, asks: list[Ask]) -> QuerySet[NodeTotals]:
-    """Nodes that have one of the systems that own what is asked for; all, where nobody owns any of it."""
-    rows = NodeTotals.objects.filter(cluster_id=cluster_id)
-    names = {ask.stack for ask in asks if ask.stack}
-    if not names:
-        return rows
-    condition = Q()
-    for name in sorted(names):
-        condition |= Q(stacks_text__contains=f'"{name}"')
-    return rows.alias(stacks_text=Cast("stacks", TextField())).filter(condition)

@@ -1,16 +1,12 @@
-"""What is probably a mistake of the request: a unit, a name, more than there is anywhere. Reported only where it is certain."""
+"""What is probably a mistake of the request: a unit, a name, more than there is anywhere. Reported only where it is certain. Pure."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Max
-
-from inventory.models import Card, Node, Pod
-from inventory.placement.pending.asked import Ask, asks_of
-from inventory.placement.pending.closest import Near
+from inventory.placement.pending.asked import Ask
+from inventory.placement.pending.board import Board
 from stacks import STACKS
 from stacks.engine.labels import GIB, MIB
 from wording.close_names import close_names
@@ -38,28 +34,19 @@ class Mistake:
     other: str = ""
 
 
-def mistakes(pod: Pod, looked_at: list[Near]) -> list[Mistake]:
-    """looked_at: as `nearest` gives it. Three queries at most."""
-    asks = asks_of(pod)
-    offered = {name for one in looked_at for name in one.offers}
-    found = [*_missing(pod, asks, offered, {name for one in looked_at for name in one.totals.stacks})]
+def mistakes(asks: list[Ask], board: Board) -> list[Mistake]:
+    """board: of the pod's cluster."""
+    found = [*_missing(asks, board)]
     for ask in asks:
-        found += _of_memory(pod, ask, looked_at) if ask.memory else _of_count(ask, looked_at)
-    return found or _apart(asks, looked_at, offered)
+        found += _of_memory(ask, board) if ask.memory else _of_count(ask, board)
+    return found or _apart(asks, board)
 
 
-def _missing(pod: Pod, asks: list[Ask], offered: set[str], known: set[str]) -> Iterable[Mistake]:
+def _missing(asks: list[Ask], board: Board) -> Iterable[Mistake]:
     """Resources that no node states. One of a system that some node has may be counted by its scheduler alone."""
-    unseen = [ask for ask in asks if ask.resource not in offered]
-    for ask in unseen:
-        if ask.stack in known or _some_node_says(pod.cluster_id, ask.resource):
-            continue
-        yield Mistake(NOBODY_OFFERS, ask.resource, ask.quantity, other=_close(ask.resource, offered))
-
-
-def _some_node_says(cluster_id: int, resource: str) -> bool:
-    named = f"{json.dumps(resource, ensure_ascii=False)}:"
-    return Node.objects.filter(cluster_id=cluster_id, facts__contains=named).exists()
+    for ask in asks:
+        if ask.resource not in board.most and ask.stack not in board.stacks:
+            yield Mistake(NOBODY_OFFERS, ask.resource, ask.quantity, other=_close(ask.resource, set(board.most)))
 
 
 def _close(resource: str, offered: set[str]) -> str:
@@ -67,10 +54,10 @@ def _close(resource: str, offered: set[str]) -> str:
     return next(iter(close_names(resource, names - {resource}, 1, 0.8)), "")
 
 
-def _of_memory(pod: Pod, ask: Ask, looked_at: list[Near]) -> Iterable[Mistake]:
-    largest = _largest_card(pod.cluster_id, ask.stack)
-    units = {one.totals.unit for one in looked_at if ask.resource in one.offers or ask.units.get("")}
-    sizes = {ask.bytes_by(unit) for unit in units}
+def _of_memory(ask: Ask, board: Board) -> Iterable[Mistake]:
+    largest = board.largest_card(ask.stack)
+    nodes = board.of({ask.stack})
+    sizes = {ask.bytes_by(one.unit) for one in nodes if ask.resource in one.resources or ask.units.get("")}
     if largest is None or len(sizes) != 1:
         return
     [size] = sizes
@@ -84,24 +71,18 @@ def _of_memory(pod: Pod, ask: Ask, looked_at: list[Near]) -> Iterable[Mistake]:
         yield Mistake(GIB_MEANT, ask.resource, ask.quantity, largest)
 
 
-def _largest_card(cluster_id: int, stack: str) -> int | None:
-    rows = Card.objects.filter(cluster_id=cluster_id, removed_at=None, stack=stack)
-    most: int | None = rows.aggregate(most=Max("memory_total_bytes"))["most"]
-    return most
-
-
-def _of_count(ask: Ask, looked_at: list[Near]) -> Iterable[Mistake]:
-    most = max((one.offers[ask.resource] for one in looked_at if ask.resource in one.offers), default=None)
+def _of_count(ask: Ask, board: Board) -> Iterable[Mistake]:
+    most = board.most.get(ask.resource)
     if most and ask.quantity > most:
         yield Mistake(MORE_THAN_ANY, ask.resource, ask.quantity, most)
 
 
-def _apart(asks: list[Ask], looked_at: list[Near], offered: set[str]) -> list[Mistake]:
+def _apart(asks: list[Ask], board: Board) -> list[Mistake]:
     """Two resources that are offered, by no node both."""
-    there = [ask for ask in asks if ask.resource in offered]
+    there = [ask for ask in asks if ask.resource in board.most]
     pairs = ((one, other) for place, one in enumerate(there) for other in there[place + 1 :])
     return [
         Mistake(NOT_TOGETHER, one.resource, one.quantity, other=other.resource)
         for one, other in pairs
-        if not any({one.resource, other.resource} <= near.offers.keys() for near in looked_at)
+        if not any({one.resource, other.resource} <= offer.resources.keys() for offer in board.offers)
     ]

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
-
-from django.utils.translation import gettext as translated
-from django.utils.translation import gettext_noop as _
 
 from kube.unschedulable import Reason
 from stacks import STACKS
+from wording.said import gettext_noop as _
+from wording.said import known
 
 #: A reason is a line or two; a longer one is compared with nothing, and shown as it is.
 _LONGEST = 600
 _WAIT = _("Wait until pods end, or request less.")
+#: Filters of taints, selectors and cordons, which run first.
+_EARLY = re.compile(
+    r"node\(s\) (?:had (?:untolerated )?taint|didn't match Pod's node affinity|were unschedulable|didn't match the requested)"
+)
 _VOLUMES = _("Check kubectl describe pvc of the pod's volumes.")
 
 #: (pattern of the whole reason, what it means, what to do). The first that fits counts.
@@ -30,7 +33,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"node\(s\) had (?:untolerated )?taint \{node\.kubernetes\.io/(?P<taint>unreachable|not-ready): .*",
-        _("Not ready (%(taint)s)."),
+        _("Not ready ({taint})."),
         _("Check the nodes. The pod can run there when they are ready."),
     ),
     (
@@ -40,7 +43,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"node\(s\) had (?:untolerated )?taint \{(?P<taint>.{0,400}?):? ?\}(?:, that the pod didn't tolerate)?",
-        _("Taint not tolerated: %(taint)s."),
+        _("Taint not tolerated: {taint}."),
         _("If the pod may run there, add a toleration for this taint."),
     ),
     (
@@ -55,12 +58,12 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"Insufficient (?P<resource>cpu|memory|ephemeral-storage)",
-        _("Insufficient %(resource)s."),
+        _("Insufficient {resource}."),
         _("Request less of it in the pod's containers, or free some on these nodes."),
     ),
     (
         r"Insufficient (?P<resource>[\w.-]{1,253}/[\w.-]{1,253})",
-        _("Insufficient %(resource)s, or not offered."),
+        _("Insufficient {resource}, or not offered."),
         _WAIT,
     ),
     (
@@ -80,7 +83,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"request (?P<request>\S{1,253}): device class (?P<device_class>\S{1,253}) does not exist",
-        _("Request %(request)s of the claim: device class %(device_class)s does not exist."),
+        _("Request {request} of the claim: device class {device_class} does not exist."),
         _("Run kubectl get deviceclasses, then correct the claim or its template."),
     ),
     (
@@ -105,7 +108,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r'persistentvolumeclaim "(?P<claim>[^"]{1,253})" (?:not found|is being deleted|bound to non-existent .*)',
-        _("PersistentVolumeClaim %(claim)s does not exist or is being deleted."),
+        _("PersistentVolumeClaim {claim} does not exist or is being deleted."),
         _VOLUMES,
     ),
     (
@@ -145,7 +148,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"node\(s\) didn't satisfy plugin\(s\) \[(?P<plugins>[\w ]{1,300})\]",
-        _("Scheduler plugins excluded these nodes: %(plugins)s."),
+        _("Scheduler plugins excluded these nodes: {plugins}."),
         _("Check the pod's selector, affinity and volumes."),
     ),
     (
@@ -187,11 +190,15 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
 
 
 class Meaning(NamedTuple):
-    """says, action: translated, "" where nothing is known. same: what reasons that mean the same have in common."""
+    """says, action: sentences, "" where nothing is known. same: what reasons that mean the same have in common.
+
+    early: a filter that looks at nodes before their resources are counted; such nodes may not be those that were meant.
+    """
 
     says: str
     action: str
     same: str
+    early: bool = False
 
 
 class Line(NamedTuple):
@@ -208,18 +215,18 @@ def _patterns() -> list[tuple[re.Pattern[str], str, str]]:
     return [(re.compile(pattern, re.DOTALL), says, action) for pattern, says, action in (*_KNOWN, *of_systems)]
 
 
+@lru_cache(maxsize=2048)
 def meaning_of(text: str) -> Meaning:
-    """What a reason means; nothing for an unknown one."""
+    """What a reason means; nothing for an unknown one. Many pods of a list have the same."""
     for pattern, says, action in _patterns() if len(text) <= _LONGEST else ():
         if match := pattern.fullmatch(text):
             told = _filled(says, match)
-            return Meaning(told, translated(action) if action else "", told)
+            return Meaning(told, known(action) if action else "", told, _EARLY.match(text) is not None)
     return Meaning("", "", text)
 
 
 def _filled(says: str, match: re.Match[str]) -> str:
-    groups = match.groupdict()
-    return translated(says) % groups if groups else translated(says)
+    return known(says, **match.groupdict()) if says else ""
 
 
 def lines(reasons: Iterable[Reason]) -> list[Line]:
@@ -231,6 +238,12 @@ def lines(reasons: Iterable[Reason]) -> list[Line]:
         nodes = _sum(before.nodes if before else None, one.nodes)
         found[meaning.same] = Line(nodes, meaning, [*(before.texts if before else ()), one.text])
     return sorted(found.values(), key=lambda line: (line.nodes is not None, -(line.nodes or 0)))
+
+
+def decisive(found: Iterable[Line]) -> Line | None:
+    """The line that tells most: what is said of the pod itself, then of nodes that were not filtered before their resources were
+    counted, then of most nodes. found: as `lines` gives it. None where nothing is said."""
+    return min(found, key=lambda line: (line.nodes is not None, line.meaning.early), default=None)
 
 
 def _sum(before: int | None, more: int | None) -> int | None:

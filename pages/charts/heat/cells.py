@@ -1,8 +1,9 @@
 """The cells of the heat map, read and placed: cluster → pool → cells, in a constant number of queries.
 
-A cell is a card where all that is asked for has at most MOST_CARDS of them, else a node. Seen whole, each pool is one picture with
-a path for each class, so that 40,000 cards are a few hundred elements; one pool's cells are links, at most MOST_LINKS of them: of a
-larger pool a link stands for several nodes that follow each other, and leads to these alone. Where cells are nodes no card is read.
+A cell is a card where all that is asked for has at most MOST_CARDS of them, else a node. Up to MOST_LINKS cells are links; seen
+whole, more than these are a picture for each pool (`picture`), so that 40,000 cards are a few hundred elements. One pool's cells are
+always links: of a larger pool a link stands for several nodes that follow each other, and leads to these alone. Where cells are
+nodes no card is read.
 """
 
 from __future__ import annotations
@@ -22,10 +23,6 @@ from pages.charts.heat import colours
 from validations import validity, validity_counts
 
 MOST_CARDS, MOST_LINKS, MOST_POOLS = 4000, 600, 60
-#: A picture of more cells draws bars, not squares.
-MOST_SQUARES = 600
-#: Cells of a row of a picture.
-ACROSS = 64
 
 
 @dataclass(frozen=True)
@@ -97,17 +94,33 @@ _COLUMNS = (
 def heat(asked: Asked) -> Heat:
     """Seven queries at most."""
     nodes = _nodes(asked)
-    cards = sum(one.cards_total or 0 for one in nodes)
-    made = Heat(nodes=len(nodes), cards=cards)
     alone = asked.pool is not None
-    if cards <= (MOST_LINKS if alone else MOST_CARDS):
-        made.per = "card"
-        pools = {(one.cluster, one.name): one.pool for one in nodes}
-        for cluster, node, cell in _cards(asked, nodes):
-            made.by_pool.setdefault((cluster, pools[cluster, node]), []).append(cell)
-        return made
-    together = -(-len(nodes) // MOST_LINKS) if alone else 1
-    made.per = "node" if together == 1 else "nodes"
+    if _counted(nodes) <= (MOST_LINKS if alone else MOST_CARDS):
+        return _by_card(asked, nodes)
+    return _by_node(asked, nodes, -(-len(nodes) // MOST_LINKS) if alone else 1)
+
+
+def drawn(asked: Asked, per: str) -> Heat:
+    """The cells of one pool as they are in the picture of all pools, whose cells are `per`."""
+    nodes = _nodes(asked)
+    return _by_card(asked, nodes) if per == "card" and _counted(nodes) <= MOST_CARDS else _by_node(asked, nodes, 1)
+
+
+def _counted(nodes: list[_Node]) -> int:
+    return sum(one.cards_total or 0 for one in nodes)
+
+
+def _by_card(asked: Asked, nodes: list[_Node]) -> Heat:
+    made = Heat(per="card", nodes=len(nodes), cards=_counted(nodes))
+    pools = {(one.cluster, one.name): one.pool for one in nodes}
+    for cluster, node, cell in _cards(asked, nodes):
+        made.by_pool.setdefault((cluster, pools[cluster, node]), []).append(cell)
+    return made
+
+
+def _by_node(asked: Asked, nodes: list[_Node], together: int) -> Heat:
+    """together: nodes of a cell."""
+    made = Heat(per="node" if together == 1 else "nodes", nodes=len(nodes), cards=_counted(nodes))
     keys = _keys_of_nodes(asked, nodes)
     for key, several in _chunks(nodes, together):
         made.by_pool.setdefault(key, []).append(_cell(several, [keys[one.cluster, one.name] for one in several]))
@@ -157,7 +170,7 @@ def _chunks(nodes: Iterable[_Node], size: int) -> Iterable[tuple[PoolKey, list[_
 
 
 def _cell(several: list[_Node], keys: list[str]) -> Cell:
-    """Several nodes look as most of them do."""
+    """Several nodes look as the worst of them where one is bad, else as most of them do."""
     first = several[0]
     if len(several) == 1:
         cards = first.cards_total or 0
@@ -174,7 +187,7 @@ def _cell(several: list[_Node], keys: list[str]) -> Cell:
     sizes = [one.total for one in several if one.total is not None]
     return Cell(
         node=first.name,
-        key=Counter(keys).most_common(1)[0][0],
+        key=next((one for one in colours.WORST if one in keys), Counter(keys).most_common(1)[0][0]),
         cards=sum(one.cards_total or 0 for one in several),
         nodes=len(several),
         last=several[-1].name,
@@ -203,13 +216,13 @@ def _keys_of_nodes(asked: Asked, nodes: list[_Node]) -> dict[tuple[int, str], st
         return {
             (one.cluster, one.name): colours.of_used(*used.get((one.cluster, one.name), (None, None))) for one in nodes
         }
-    return {(one.cluster, one.name): _free_of(one) for one in nodes}
+    return {(one.cluster, one.name): _allocated_of(one) for one in nodes}
 
 
-def _free_of(one: _Node) -> str:
+def _allocated_of(one: _Node) -> str:
     if one.free is not None and one.total:
-        return colours.of_free(one.free, one.total, one.unavailable or 0)
-    return colours.of_free(one.cards_free, one.cards_total, one.cards_unavailable or 0)
+        return colours.of_allocated(one.free, one.total, one.unavailable or 0)
+    return colours.of_allocated(one.cards_free, one.cards_total, one.cards_unavailable or 0)
 
 
 def _present(asked: Asked) -> QuerySet[Card]:
@@ -252,12 +265,12 @@ def _cards(asked: Asked, nodes: list[_Node]) -> Iterable[tuple[int, str, Cell]]:
 
 
 def _look_of(state: str, unavailable_reason: str, free: int | None, total: int | None, unavailable: int | None) -> str:
-    """How free one card is."""
+    """How far one card is allocated."""
     if state in NOT_ALLOCATED:
-        return colours.UNAVAILABLE if unavailable_reason else "s4"
+        return colours.UNAVAILABLE if unavailable_reason else "s0"
     if state == CardState.FULL:
-        return "s0"
-    return colours.of_free(free, total, unavailable or 0)
+        return "s4"
+    return colours.of_allocated(free, total, unavailable or 0)
 
 
 def _used_of_cards(asked: Asked) -> dict[int, tuple[int | None, int | None]]:
@@ -266,17 +279,3 @@ def _used_of_cards(asked: Asked) -> dict[int, tuple[int | None, int | None]]:
         card: (used, whole)
         for card, used, whole in rows.values_list("card_id", "memory_used_bytes", "memory_measured_bytes")
     }
-
-
-def paths(cells: Sequence[Cell], order: Iterable[str], merged: bool) -> tuple[list[tuple[str, str]], int]:
-    """((class, path of its squares of 10 by 10 with a gap), rows). merged: those of one class that follow each other are a bar."""
-    drawn: dict[str, list[str]] = {}
-    for row in range(0, len(cells), ACROSS):
-        begin, line = 0, cells[row : row + ACROSS]
-        y = row // ACROSS * 10
-        for place in range(1, len(line) + 1):
-            if not merged or place == len(line) or line[place].key != line[begin].key:
-                width = (place - begin) * 10 - 1
-                drawn.setdefault(line[begin].key, []).append(f"M{begin * 10} {y}h{width}v9h-{width}z")
-                begin = place
-    return [(key, "".join(drawn[key])) for key in order if key in drawn], -(-len(cells) // ACROSS)

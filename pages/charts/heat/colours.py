@@ -15,15 +15,17 @@ from pages.frame.table import Text
 from stacks.engine import base
 from validations import validity
 
-FREE, USED, HEALTH, VALIDATION = "free", "used", "health", "validation"
+ALLOCATED, USED, HEALTH, VALIDATION = "allocated", "used", "health", "validation"
 #: Name of a colouring → its title.
 COLOURINGS: Mapping[str, Text] = {
-    FREE: gettext_lazy("Free"),
+    ALLOCATED: gettext_lazy("Allocated"),
     USED: gettext_lazy("Used"),
     HEALTH: gettext_lazy("Health"),
     VALIDATION: gettext_lazy("Validation"),
 }
-UNAVAILABLE, UNKNOWN = "unavailable", "unknown"
+OVER, UNAVAILABLE, UNKNOWN = "over", "unavailable", "unknown"
+#: Of several, one of these is not to be lost among the others.
+WORST = ("bad", OVER, "warn")
 _STEPS = ("s0", "s1", "s2", "s3", "s4")
 
 
@@ -55,23 +57,30 @@ def classes(colouring: str) -> list[Class]:
     if colouring == USED:
         ranges = (_("0–20%% used"), _("20–40%%"), _("40–60%%"), _("60–80%%"), _("80–100%%"))
         return [*_steps(ranges), Class(UNKNOWN, _("not measured"))]
-    ranges = (_("0%% free"), _("<33%%"), _("33–66%%"), _(">66%%"), _("100%%"))
-    return [*_steps(ranges), Class(UNAVAILABLE, _("unavailable")), Class(UNKNOWN, _("unknown or not metered"))]
+    ranges = (_("free"), _("<33%%"), _("33–66%%"), _(">66%%"), _("fully allocated"))
+    return [
+        *_steps(ranges),
+        Class(OVER, _("overcommitted")),
+        Class(UNAVAILABLE, _("unavailable")),
+        Class(UNKNOWN, _("unknown or not metered")),
+    ]
 
 
 def _steps(words: tuple[str, ...]) -> list[Class]:
     return [Class(key, text % ()) for key, text in zip(_STEPS, words, strict=True)]
 
 
-def of_free(free: int | None, whole: int | None, unavailable: int) -> str:
-    """free, whole, apart: bytes, or cards where memory is not known. Apart: nothing is free, and something would be."""
+def of_allocated(free: int | None, whole: int | None, unavailable: int) -> str:
+    """free, whole, unavailable: bytes, or cards where memory is not known. Unavailable: nothing is free, and something would be."""
     if free is None or not whole:
         return UNKNOWN
-    if free <= 0:
-        return UNAVAILABLE if unavailable > 0 else "s0"
+    if free < 0:
+        return OVER
+    if free == 0:
+        return UNAVAILABLE if unavailable > 0 else "s4"
     if free >= whole:
-        return "s4"
-    return ("s1", "s2", "s3")[min(2, free * 3 // whole)]
+        return "s0"
+    return ("s1", "s2", "s3")[min(2, (whole - free) * 3 // whole)]
 
 
 def of_used(used: int | None, whole: int | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gpudash.config.data_folder import keep_private
+from gpudash.config.data_folder import default_folder, keep_private
 from tests.processes import Processes
 from tests.services import wait_until
 
@@ -94,3 +94,23 @@ def test_a_folder_that_is_not_ours_is_only_warned_of(tmp_path: Path, caplog: Any
 
 def test_a_database_in_a_folder_that_is_missing_does_not_stop_the_start(tmp_path: Path) -> None:
     keep_private(tmp_path, sqlite(tmp_path / "no" / "such.sqlite3"))
+
+
+def test_a_checkout_keeps_data_beside_its_code(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    assert default_folder(tmp_path) == tmp_path / "var"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "wanted"),
+    [
+        ("", "~/.local/share/gpudash"),
+        ("/srv/data", "/srv/data/gpudash"),
+        ("relative", "~/.local/share/gpudash"),
+    ],
+)
+def test_an_installed_wheel_keeps_data_in_the_users_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str, wanted: str
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", chosen)
+    assert default_folder(tmp_path) == Path(wanted)

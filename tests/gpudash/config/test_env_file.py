@@ -26,7 +26,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def written(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that stands where an installation's does."""
-    path = tmp_path / "gpudash.config.env"
+    path = tmp_path / "gpudash.env"
     path.write_text(text)
     monkeypatch.setattr(env_file, "DEFAULT", str(path))
     return path
@@ -82,10 +82,10 @@ def test_a_command_of_a_user_who_may_not_read_it_stops_instead_of_using_another_
     tmp_path.chmod(0o755)
     folder = tmp_path / "etc"
     folder.mkdir(mode=0o700)
-    (folder / "gpudash.config.env").write_text("GPUDASH_ENV=production\n")
+    (folder / "gpudash.env").write_text("GPUDASH_ENV=production\n")
     code = (
         f"import os; from gpudash.config import env_file; os.setgid(65534); os.setuid(65534); "
-        f"env_file.DEFAULT = {str(folder / 'gpudash.config.env')!r}; env_file.load('GPUDASH_ENV_FILE')"
+        f"env_file.DEFAULT = {str(folder / 'gpudash.env')!r}; env_file.load('GPUDASH_ENV_FILE')"
     )
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GPUDASH_")}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=clean, capture_output=True, text=True)

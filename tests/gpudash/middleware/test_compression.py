@@ -78,7 +78,7 @@ def test_no_text_goes_out_as_it_is(cluster: Cluster) -> None:
 
 def test_a_page_that_shows_a_secret_is_not_compressed() -> None:
     client = with_password("vera", Role.VIEWER)
-    client.post("/account/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 5})
+    client.post("/account/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 5, "scope": "all"})
     shown, again = (client.get("/account", headers={"Accept-Encoding": "gzip"}) for _ in range(2))
     assert b"gpd_" in shown.content
     assert "no-transform" in shown.headers["Cache-Control"]

@@ -18,6 +18,7 @@ from inventory.collect.errors import SourceError
 from inventory.collect.prometheus import Prometheus
 from inventory.models import Cluster, HistoryAnswer, UsageSource, Watch
 from kube.client import BadKubeconfig, Client
+from notifications import manage
 from runtime.messages import queue_of
 from tests.factories import make_cluster, make_node
 from tests.validations.recorded import wish
@@ -25,6 +26,7 @@ from validations import campaigns
 from validations.models import Run
 from validations.requests import request_run
 
+MARKER = "/etc/gpudash/quarantine/c"
 WATCHER, LAUNCHER, TOKEN = "/etc/gpudash/watcher/c", "/etc/gpudash/launcher/c", "/etc/gpudash/prometheus/token"
 #: Every task: its queue, and what it opens.
 TASKS: dict[str, tuple[str, set[str]]] = {
@@ -35,6 +37,7 @@ TASKS: dict[str, tuple[str, set[str]]] = {
     "inventory.tasks.check_cluster": (WATCH, {WATCHER}),
     "inventory.tasks.check_clusters": (DEFAULT, set()),
     "inventory.tasks.check_launcher": (LAUNCH, {LAUNCHER}),
+    "inventory.tasks.check_quarantine": (LAUNCH, {MARKER}),
     "inventory.tasks.collect": (USAGE, {TOKEN}),
     "inventory.tasks.dispatch_collectors": (DEFAULT, set()),
     "inventory.tasks.dispatch_watchers": (DEFAULT, set()),
@@ -46,10 +49,18 @@ TASKS: dict[str, tuple[str, set[str]]] = {
     "inventory.tasks.sum_namespaces": (DEFAULT, set()),
     "inventory.tasks.usage_heartbeat": (USAGE, set()),
     "inventory.tasks.watch": (WATCH, {WATCHER}),
+    "notifications.tasks.advance": (DEFAULT, set()),
+    "notifications.tasks.deliver": (DEFAULT, set()),
+    "notifications.tasks.prune": (DEFAULT, set()),
+    "quarantine.tasks.advance": (DEFAULT, set()),
+    "quarantine.tasks.reconcile": (LAUNCH, {MARKER}),
     "validations.tasks.advance_campaign": (DEFAULT, set()),
     "validations.tasks.advance_campaigns": (DEFAULT, set()),
+    "validations.tasks.advance_policies": (DEFAULT, set()),
+    "validations.tasks.evaluate_policies": (DEFAULT, set()),
     "validations.tasks.dispatch_reconcilers": (DEFAULT, set()),
     "validations.tasks.launch": (LAUNCH, {LAUNCHER}),
+    "validations.tasks.prune_imported": (DEFAULT, set()),
     "validations.tasks.prune_logs": (DEFAULT, set()),
     "validations.tasks.reconcile": (LAUNCH, {LAUNCHER}),
     "validations.tasks.reparse_run": (DEFAULT, set()),
@@ -93,7 +104,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 def busy(db: None) -> dict[str, Any]:
     """A cluster in which every task has something to do; arguments of tasks by their names."""
     cluster = make_cluster("prod", held=False)
-    Cluster.objects.update(kubeconfig=WATCHER, launcher_kubeconfig=LAUNCHER)
+    Cluster.objects.update(kubeconfig=WATCHER, launcher_kubeconfig=LAUNCHER, quarantine_kubeconfig=MARKER)
     make_node(cluster, "gpu-1", "nvidia", 2)
     UsageSource.objects.create(
         cluster=cluster, way="prometheus", address="http://p", token_file=TOKEN, state="reading", round_at=Now()
@@ -104,8 +115,12 @@ def busy(db: None) -> dict[str, Any]:
     run, _ = request_run(wish())
     Run.objects.filter(pk=run.pk).update(reparse_requested_at=Now())
     campaign, _ = campaigns.create("nvidia-smi", [("prod", "gpu-1", "")])
+    values = {"url": "http://127.0.0.1:9/", "secrets": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
+    channel = manage.create_channel(manage.ChannelDraft(name="x", kind="webhook", settings=values))
+    manage.test_channel(channel)
     return {
         "cluster_id": cluster.pk,
+        "channel_id": channel.pk,
         "kind": "nodes",
         "answer_id": answer.pk,
         "run_id": run.pk,

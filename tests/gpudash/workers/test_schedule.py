@@ -81,7 +81,7 @@ def test_a_clock_that_is_set_stops_no_entry_and_hurries_none(
         ticks(made, clock, 1)
         Message.objects.update(taken=True)
     assert len(before) == len(app.conf.beat_schedule)
-    assert sent.count("inventory.tasks.dispatch_watchers") == 4
+    assert sent.count("inventory.tasks.dispatch_watchers") == 6
     assert "inventory.tasks.prune_history" not in sent
 
 

@@ -225,3 +225,34 @@ def test_parts_of_cards_count_by_their_memory(cluster: Cluster) -> None:
         card.memory_allocated_bytes / card.memory_total_bytes, abs=1e-3
     )
     assert all(row.cards_whole == 0 and row.shares for row in rows)
+
+
+def test_a_day_of_a_namespace_has_what_was_idle_and_not_used_of_it(one: Cluster) -> None:
+    """As the history has it: six hours of 2 GiB idle, and 1 GiB not used all day; of the other namespace nothing is known."""
+    put_day(one, DAY, Subject.NAMESPACE, "team-a", idle=[2048] * 72 + [None] * 216, unused=1024)
+    days.look(NEXT)
+    mine, other = NamespaceDay.objects.order_by("namespace")
+    assert (mine.idle_mib_s, mine.unused_mib_s) == (6 * 3600 * 2048, 24 * 3600 * 1024)
+    assert (other.idle_mib_s, other.unused_mib_s) == (None, None)
+
+
+def test_hours_that_are_not_folded_yet_count_too(one: Cluster) -> None:
+    put_day(one, DAY, Subject.NAMESPACE, "team-a", idle=[1024] * 12 + [None] * 276)
+    for minute in range(10):
+        put_minute(one, MIDNIGHT + timedelta(hours=1, minutes=minute), Subject.NAMESPACE, "team-a", idle=2048, total=1)
+    days.look(MIDNIGHT + timedelta(hours=1, minutes=10))
+    assert NamespaceDay.objects.get().idle_mib_s == 3600 * 1024 + 600 * 2048
+
+
+def test_a_week_of_it_stands_beside_what_is_held_now(one: Cluster) -> None:
+    for back, idle in ((0, 100), (6, 20), (7, 4000)):
+        NamespaceDay.objects.create(
+            cluster=one, day=DAY - timedelta(days=back), namespace="team-a", card_us=1, mib_s=1, idle_mib_s=idle
+        )
+    Allocation.objects.update(ended_at=None)
+    now.look(MIDNIGHT + timedelta(hours=13))
+    rows = {(row.by, row.namespace): row for row in NamespaceAllocation.objects.all()}
+    mine = rows[By.NAMESPACE, "team-a"]
+    assert (mine.idle_week_byte_seconds, mine.unused_week_byte_seconds) == (120 * 2**20, None)
+    assert rows[By.NAMESPACE, "team-b"].idle_week_byte_seconds is None
+    assert rows[By.OWNER, "team-a"].idle_week_byte_seconds is None

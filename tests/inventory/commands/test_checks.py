@@ -59,7 +59,9 @@ def cluster(files: dict[str, str]) -> Cluster:
 def launchers(cluster: Cluster) -> set[bool | None]:
     """What the launcher may, as it is kept."""
     cluster.refresh_from_db()
-    names = {(one.verb, one.full_resource, one.needed_for) for one in clusters.wanted(cluster) if one.launcher}
+    names = {
+        (one.verb, one.full_resource, one.needed_for) for one in clusters.wanted(cluster) if one.account == "launcher"
+    }
     kept = {(row["verb"], row["resource"], row["needed_for"]): row["allowed"] for row in cluster.permissions}
     return {kept.get(name) for name in names}
 
@@ -70,7 +72,7 @@ def watchers(cluster: Cluster) -> set[bool | None]:
     names = {
         (one.verb, one.full_resource, one.needed_for)
         for one in clusters.wanted(cluster)
-        if not one.launcher and one.kind not in absent
+        if one.account == "watcher" and one.kind not in absent
     }
     kept = {(row["verb"], row["resource"], row["needed_for"]): row["allowed"] for row in cluster.permissions}
     return {kept.get(name) for name in names}

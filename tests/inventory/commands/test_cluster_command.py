@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_cluster_is_added_with_its_watches(run: Run, kubeconfig: str, api_server: Server) -> None:
     said = run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
-    assert said == f"demo: {api_server.url}. Next: manage.py cluster check demo\n"
+    assert said == f"demo: {api_server.url}. Next: gpudash cluster check demo\n"
     cluster = Cluster.objects.get()
     assert (cluster.kubeconfig, cluster.server) == (kubeconfig, api_server.url)
     assert sorted(cluster.watches.values_list("kind", flat=True)) == sorted(Kind.values)
@@ -98,7 +98,7 @@ def test_relist_asks_each_kind_and_returns(run: Run) -> None:
     )
     rows = Watch.objects.filter(cluster__name="one")
     assert set(rows.values_list("resource_version", "holder", "token")) == {("", "", 1)}
-    assert all(row.relist_reason.endswith("(manage.py cluster relist)") and row.relist_requested_at for row in rows)
+    assert all(row.relist_reason.endswith("(gpudash cluster relist)") and row.relist_requested_at for row in rows)
     assert not Watch.objects.filter(cluster__name="two").exclude(relist_requested_at=None).exists()
 
 

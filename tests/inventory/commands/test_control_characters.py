@@ -72,7 +72,7 @@ def test_the_reason_of_a_watch_is_one_line(cluster: Cluster, run: Callable[..., 
 
 @pytest.mark.django_db
 def test_errors_of_commands_are_shown_too(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
-    from inventory.management.commands.inspect import Command
+    from gpudash.management.commands.inspect import Command
 
     with pytest.raises(SystemExit):
         Command().run_from_argv(["manage.py", "inspect", f"none{ESCAPE}"])

@@ -128,7 +128,7 @@ def test_daemonsets_that_fail_for_the_moment_are_a_failure(
 
 
 def test_without_a_cluster_it_says_how_to_add_one(refuse: Run) -> None:
-    assert refuse("sync", "--once").startswith("no clusters yet; add one: manage.py cluster add")
+    assert refuse("sync", "--once").startswith("no clusters yet; add one: gpudash cluster add")
 
 
 def test_an_unknown_cluster_is_named(run: Run, refuse: Run, kubeconfig: str) -> None:

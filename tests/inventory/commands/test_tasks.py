@@ -14,9 +14,10 @@ from django.utils import timezone
 from fleetsim import Server
 from gpudash.celery import app
 from gpudash.middleware.request_log import IdsFilter
-from inventory import tasks
+from inventory import clusters, tasks
 from inventory.mirror.lease import acquire
 from inventory.models import Allocation, Card, Cluster, Finding, Watch
+from runtime.leases.lease import LeaseLost
 from tests.factories import end_allocation, make_cluster, make_finding, make_fleet
 from tests.inventory.commands.conftest import Run
 
@@ -63,6 +64,26 @@ def test_what_a_watcher_logs_names_its_cluster(
 def test_a_watcher_of_a_cluster_that_is_gone_does_nothing(stopping: threading.Event) -> None:
     tasks.watch(12345, "pods")
     assert Watch.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("removed", "level", "said"),
+    [(True, logging.INFO, "the cluster was removed"), (False, logging.WARNING, "another watcher has the lease")],
+)
+def test_a_watcher_whose_cluster_is_removed_warns_nobody(
+    cluster: Cluster, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    removed: bool, level: int, said: str,
+) -> None:  # fmt: skip
+    def lost(_: object) -> None:
+        if removed:
+            clusters.remove(cluster)
+        raise LeaseLost
+
+    monkeypatch.setattr(tasks.NodeReconciler, "run", lost)
+    with caplog.at_level(logging.INFO):
+        tasks.watch(cluster.id, "cards")
+    told = {one.getMessage().partition(": ")[2]: one.levelno for one in caplog.records if one.name == tasks.__name__}
+    assert told == {said: level}
 
 
 def test_a_process_that_ends_begins_nothing(cluster: Cluster, stopping: threading.Event) -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from inventory.collect import told
+from inventory.collect import source_lines
 from inventory.models import Cluster, UsageSource
 from tests.prometheus import Prometheus, prometheus
 from tests.services import Missing, or_skip
@@ -89,7 +89,7 @@ def test_list_and_check_say_what_was_found(scraped: Prometheus, cluster: Cluster
     scraped.show("gpu-1", 'DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-1",Hostname="gpu-1"} 100\n')
     said("set", "prod", f"--prometheus={scraped.url}")
     assert "waiting for the first read" in said("list")
-    found = list(told.check(UsageSource.objects.get()))
+    found = list(source_lines.check(UsageSource.objects.get()))
     assert found[0] == f"exporters, from {scraped.url}: 1 samples"
     assert "dcgm-exporter" in found[1]
     assert "1 cards, 1 samples" in found[1]
@@ -97,4 +97,4 @@ def test_list_and_check_say_what_was_found(scraped: Prometheus, cluster: Cluster
 
 def test_check_says_why_nothing_is_found(cluster: Cluster) -> None:
     said("set", "prod", "--prometheus=http://127.0.0.1:1")
-    assert "cannot reach" in next(iter(told.check(UsageSource.objects.get())))
+    assert "cannot reach" in next(iter(source_lines.check(UsageSource.objects.get())))

@@ -6,6 +6,7 @@ Objects go through the product's decoders and through what the mirror keeps of t
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,8 +60,9 @@ def names(folder: Path = GOLDEN) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yaml"))
 
 
+@cache
 def load(path: Path) -> Case:
-    found = yaml.safe_load(path.read_text())
+    found = yaml.load(path.read_text(), yaml.CSafeLoader)
     return made(found["objects"], str(found["now"]), found.get("expect", {}))
 
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from inventory.health.levels import level_of, ordered, worst
-from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, HealthReport
 
 LEVELS = (HEALTHY, DEGRADED, UNHEALTHY, HEALTH_UNKNOWN)
 
 
-def told(level: str, lost_at: float | None = None, source: str = "s") -> Told:
-    return Told(source=source, level=level, code="c", says="It says so", lost_at=lost_at)
+def told(level: str, lost_at: float | None = None, source: str = "s") -> HealthReport:
+    return HealthReport(source=source, level=level, code="c", says="It says so", lost_at=lost_at)
 
 
 statements = st.lists(
@@ -22,7 +22,7 @@ statements = st.lists(
 
 
 @given(statements)
-def test_healthy_is_said_by_somebody_who_speaks_now_and_by_nobody_contradicted(said: list[Told]) -> None:
+def test_healthy_is_said_by_somebody_who_speaks_now_and_by_nobody_contradicted(said: list[HealthReport]) -> None:
     level = level_of(said)
     if level == HEALTHY:
         assert any(one.level == HEALTHY and one.lost_at is None for one in said)
@@ -30,12 +30,12 @@ def test_healthy_is_said_by_somebody_who_speaks_now_and_by_nobody_contradicted(s
 
 
 @given(statements.map(lambda said: [one for one in said if one.level == HEALTH_UNKNOWN or one.lost_at is not None]))
-def test_no_combination_of_silence_is_healthy(said: list[Told]) -> None:
+def test_no_combination_of_silence_is_healthy(said: list[HealthReport]) -> None:
     assert level_of([one for one in said if one.level in (HEALTHY, HEALTH_UNKNOWN)]) == HEALTH_UNKNOWN
 
 
 @given(statements, st.floats(0, 2e9))
-def test_a_source_that_falls_silent_makes_nothing_better(said: list[Told], when: float) -> None:
+def test_a_source_that_falls_silent_makes_nothing_better(said: list[HealthReport], when: float) -> None:
     bad = (UNHEALTHY, DEGRADED, HEALTH_UNKNOWN, HEALTHY)
     lost = [replace(one, lost_at=when) for one in said]
     assert bad.index(level_of(lost)) <= bad.index(level_of(said)) or level_of(said) == HEALTHY
@@ -45,7 +45,7 @@ def test_a_source_that_falls_silent_makes_nothing_better(said: list[Told], when:
 
 
 @given(statements)
-def test_the_order_of_what_is_said_decides_nothing(said: list[Told]) -> None:
+def test_the_order_of_what_is_said_decides_nothing(said: list[HealthReport]) -> None:
     assert level_of(said) == level_of(reversed(said)) == level_of(ordered(said))
     assert set(ordered(said)) == set(said)
 

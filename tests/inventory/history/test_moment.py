@@ -12,9 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory.history.moment import minutes_of, part_of
+from inventory.idle import allocations
 from inventory.models import Allocation, Card, Cluster, NodeTotals, Subject, Watch
 from tests.factories import GIB, make_cluster, make_fleet, make_node
-from tests.factories.usage import measure
+from tests.factories.usage import hours_ago, measure
 
 pytestmark = pytest.mark.django_db
 
@@ -59,6 +60,8 @@ def test_sums_say_how_many_of_their_cards_are_measured(cluster: Cluster) -> None
         "cards": 4,
         "measured": 3,
         "unknown": 0,
+        "free": (total.memory_free_bytes or 0) >> 20,
+        "cards_free": total.cards_free,
     }
     found = told(cluster)
     assert found[Subject.NODE, "gpu-1"] == wanted
@@ -145,6 +148,43 @@ def test_another_clusters_rows_are_not_in_it(cluster: Cluster) -> None:
     assert told(cluster)[Subject.CLUSTER, ""]["cards"] == 1
 
 
+def test_what_a_namespace_has_and_does_not_use_is_told_where_it_is_measured(cluster: Cluster) -> None:
+    """Two cards of one namespace, of which one is idle; a third is shared with another namespace, so nothing of it is said."""
+    make_node(cluster, "gpu-1", "gpushare", 4, loads=(0.5,))
+    hours_ago(2)
+    first, second, third, _ = Card.objects.order_by("index")
+    Allocation.objects.exclude(card__in=(first, second, third)).delete()
+    Allocation.objects.update(namespace="a")
+    shared = Allocation.objects.filter(card=third).first()
+    assert shared is not None
+    shared.pk, shared.namespace, shared.pod_uid = None, "b", "another"
+    shared.save()
+    measure(first, memory_used_bytes=2 * GIB, activity_ratio=0.9, active_at=Now())
+    measure(second, memory_used_bytes=3 * GIB)
+    measure(third, memory_used_bytes=1 * GIB)
+    assert told(cluster)[Subject.NAMESPACE, "a"]["idle"] is None, "not looked at yet"
+    allocations.look()
+    held = {card.pk: card.memory_allocated_bytes or 0 for card in (first, second, third)}
+    mine = told(cluster)[Subject.NAMESPACE, "a"]
+    assert mine["unused"] == (held[first.pk] + held[second.pk] - 5 * GIB) >> 20
+    # Of a card that does nothing it is known that none of its pods works.
+    assert mine["idle"] == sum(
+        one.memory_bytes >> 20 for one in Allocation.objects.filter(card__in=(second, third), namespace="a")
+    )
+    assert told(cluster)[Subject.NAMESPACE, "b"]["unused"] is None
+
+
+def test_idle_memory_is_unknown_where_none_is_metered(cluster: Cluster) -> None:
+    make_node(cluster, "gpu-1", "gpushare", 1, loads=(0.5,))
+    hours_ago(2)
+    measure(Card.objects.get())
+    Allocation.objects.update(namespace="a")
+    allocations.look()
+    assert told(cluster)[Subject.NAMESPACE, "a"]["idle"] is not None
+    Allocation.objects.update(memory_bytes=None)
+    assert told(cluster)[Subject.NAMESPACE, "a"]["idle"] is None
+
+
 def test_questions_do_not_grow_with_the_cluster() -> None:
     counts = []
     for nodes in (7, 21):
@@ -153,4 +193,4 @@ def test_questions_do_not_grow_with_the_cluster() -> None:
         with CaptureQueriesContext(connection) as questions:
             minutes_of(one.pk, timezone.now())
         counts.append(len(questions))
-    assert counts == [7, 7]
+    assert counts == [8, 8]

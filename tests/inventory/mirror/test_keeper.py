@@ -151,7 +151,7 @@ def test_it_looks_at_all_clusters_with_the_same_number_of_queries(
 ) -> None:
     for one in many(count):
         keeper.woken(one).incomplete = True
-    with django_assert_num_queries(5):  # dirty nodes, first lists, rechecks, watches, findings
+    with django_assert_num_queries(3):  # dirty nodes, first lists, rechecks
         keeper._wake()
     with django_assert_num_queries(1):
         keeper._wake()
@@ -178,13 +178,18 @@ def make_totals(cluster_id: int) -> None:
     NodeTotals.objects.filter(cluster_id=cluster_id).update(recheck_at=due)
 
 
-def test_it_tells_of_clusters_that_do_not_answer(keeper: Keeper, many: Callable[[int], list[int]]) -> None:
+@pytest.mark.parametrize("scheduled", [False, True])
+def test_it_tells_of_clusters_that_do_not_answer_where_no_schedule_does(
+    keeper: Keeper, many: Callable[[int], list[int]], scheduled: bool
+) -> None:
+    keeper._sent = scheduled
     one, _ = many(2)
     late = timezone.now() - timedelta(minutes=2)
     others = Watch.objects.filter(cluster_id=one).exclude(kind="cards")
     others.update(state="backing-off", reason="refused", trouble_since=late)
     keeper._wake()
-    assert list(Finding.objects.filter(ended_at=None, code="never-reached").values_list("cluster", flat=True)) == [one]
+    told = Finding.objects.filter(ended_at=None, code="never-reached").values_list("cluster", flat=True)
+    assert list(told) == ([] if scheduled else [one])
 
 
 def test_a_mistake_in_a_look_ends_no_renewal(keeper: Keeper, lease: TakeLease, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +202,7 @@ def test_a_mistake_in_a_look_ends_no_renewal(keeper: Keeper, lease: TakeLease, m
         raise ValueError("what somebody wrote into a row")
 
     keeper.hold(lease("cards"))
+    keeper._sent = False
     monkeypatch.setattr("inventory.mirror.keeper.find_outages", broken)
     monkeypatch.setattr("inventory.mirror.keeper.REST_S", 0.0)
     monkeypatch.setattr("inventory.mirror.keeper.close_old_connections", lambda: None)  # it is the test's own

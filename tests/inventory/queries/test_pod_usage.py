@@ -174,8 +174,8 @@ class TestRows:
         make_node(cluster, "gpu-2", "gpushare", 1, loads=(0.5,))
         one = Allocation.objects.order_by("pk")[0]
         measure(Card.objects.get(), holders=[says(one.pod, one.container) | {"namespace": one.namespace}])
-        page = viewer.get("/nodes/prod/gpu-2").content.decode()
-        assert "2 GiB used" in page
+        page = viewer.get("/allocations?node=gpu-2").content.decode()
+        assert ">2 GiB<" in page
         assert "reported for this container by hami-monitor" in page
 
     def test_it_costs_the_same_at_any_size(self, cluster: Cluster) -> None:

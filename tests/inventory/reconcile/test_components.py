@@ -26,7 +26,7 @@ DRIVER = "nvidia-driver-daemonset-a1b2c"
 
 def objects() -> dict[str, Thing]:
     """Two nodes, one with a GPU, whose operator and all components are ready: by kind and name."""
-    found = yaml.safe_load((GOLDEN / "c01-operator-all-ready.yaml").read_text())["objects"]
+    found = yaml.load((GOLDEN / "c01-operator-all-ready.yaml").read_text(), yaml.CSafeLoader)["objects"]
     return {f"{one['kind']} {one['metadata']['name']}": one for one in found}
 
 
@@ -220,7 +220,7 @@ def without(clock: Clock, db: None) -> Callable[..., Fleet]:
     """A golden case in a cluster whose role refuses some kinds."""
 
     def make(case: str, *kinds: str) -> Fleet:
-        found = yaml.safe_load((GOLDEN / f"{case}.yaml").read_text())
+        found = yaml.load((GOLDEN / f"{case}.yaml").read_text(), yaml.CSafeLoader)
         clock(str(found["now"]))
         fleet = Fleet(make_cluster("prod", held=False))
         refused = {"state": "refused", "reason": "403 Forbidden: cannot list", "synced_at": None}

@@ -88,7 +88,7 @@ def test_a_condition_comes_stays_and_goes(sound: Fleet) -> None:
         "reboot",
         "2026-07-01T08:00:00+00:00",
     )
-    found = Finding.objects.get(code="node-condition", ended_at=None)
+    found = Finding.objects.get(code="xid-hardware", ended_at=None)
     assert (found.card_key, found.severity) == (card(TWO).key, "error")
     assert "Reboot the machine" in found.text
     sound.put(
@@ -96,7 +96,7 @@ def test_a_condition_comes_stays_and_goes(sound: Fleet) -> None:
     )
     sound.reconcile()
     assert (totals().health, card(TWO).health) == ("healthy", "healthy")
-    assert not Finding.objects.filter(code="node-condition", ended_at=None).exists()
+    assert not Finding.objects.filter(code="xid-hardware", ended_at=None).exists()
     assert [one.code for one in totals().found_health] == ["SysLogsXIDError"]
 
 

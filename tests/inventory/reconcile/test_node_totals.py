@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from inventory.health import judge
 from inventory.reconcile.columns import card_columns, totals_columns
 from stacks.engine import base
 
@@ -79,3 +81,13 @@ def test_nothing_of_a_card_that_is_not_given_out_is_free(allocated: int, free: i
     columns = [card_columns(one, node) for one in node.cards]
     assert columns[1]["memory_free_bytes"] == free * GIB
     assert totals_columns(node, columns)["largest_gap_bytes"] == 7 * GIB
+
+
+def test_only_what_its_stack_withholds_is_unavailable() -> None:
+    """Pods get a card that only an exporter calls unhealthy."""
+    plain = base.Card(key="0", index=0, stack="nvidia", mode=base.MEMORY, memory_total_bytes=31 * GIB)
+    withheld = replace(plain, health=base.UNHEALTHY)
+    sick = judge.Health(base.UNHEALTHY, ())
+    for card, expected in ((plain, ("free", "", 31 * GIB)), (withheld, ("unavailable", "unhealthy", 0))):
+        found = card_columns(base.CardReport(card=card, memory_allocated_bytes=0), base.NodeReport(), sick)
+        assert (found["state"], found["unavailable_reason"], found["memory_free_bytes"]) == expected

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def new_fleet(committed_database: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
     """Nodes of two cards and a pod each, never reconciled."""
-    monkeypatch.setattr(dirty, "FIRST_CHUNK", CHUNK)
+    monkeypatch.setattr(dirty, "CHUNK", CHUNK)
     monkeypatch.setattr(ahead, "helps", lambda: True)  # SQLite goes without
     fleet = Fleet(make_cluster("prod", held=False))
     Watch.objects.filter(kind="cards").update(synced_at=None)

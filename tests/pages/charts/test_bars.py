@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inventory.models import Allocation, Card
 from pages.charts.bars import bar_of
-from pages.charts.cardmap import shared_out
+from pages.charts.capacity import shared_out
 from pages.charts.timeline import picture, stretches
 from pages.rows.cards import card_name
 
@@ -114,13 +114,15 @@ def test_time_is_cut_at_every_change() -> None:
 def test_a_part_that_is_not_known_breaks_the_curve() -> None:
     held = [_held(4, begin=0), _held(None, begin=1, end=2)]
     drawn = picture(held, START, START + timedelta(hours=4), 10 * GIB, START)
-    assert drawn.path.count("M") == 2
-    assert [(box.x, box.width) for box in drawn.unknown] == [("250.0", "250.0")]
+    (curve,) = drawn.chart.plots
+    assert curve.paths[0].line.count("M") == 2
+    assert [(band.look, band.x, band.width) for band in curve.bands] == [("unknown", "25", "25")]
 
 
 def test_the_curve_goes_over_full_in_its_own_boxes() -> None:
     drawn = picture([_held(20, begin=1, end=2)], START, START + timedelta(hours=4), 10 * GIB, START)
-    assert [(box.x, box.width, box.title) for box in drawn.over] == [("250.0", "250.0", "20 GiB")]
+    (curve,) = drawn.chart.plots
+    assert [(band.look, band.x, band.width, band.title) for band in curve.bands] == [("over", "25", "25", "20 GiB")]
 
 
 @given(
@@ -135,15 +137,12 @@ def test_any_history_gives_stretches_that_fill_the_window(
     parts = stretches(held, START, end)
     assert sum(((part.end - part.begin) for part in parts), timedelta()) == timedelta(hours=60)
     assert all(one.end == other.begin for one, other in pairwise(parts))
-    assert len(picture(held, START, end, 10 * GIB, START + timedelta(hours=seen)).lanes) <= 14
+    assert len(picture(held, START, end, 10 * GIB, START + timedelta(hours=seen)).chart.lanes) <= 14
 
 
-_places = st.tuples(st.integers(1, 3), st.text(max_size=2))
-
-
-@given(st.dictionaries(_places, st.tuples(st.integers(1, 5000), st.integers(6, 54)), max_size=40))
-def test_elements_of_the_map_are_shared_out(asks: dict[tuple[int, str], tuple[int, int]]) -> None:
-    def weight(nodes: dict[tuple[int, str], int]) -> int:
+@given(st.dictionaries(st.text(max_size=3), st.tuples(st.integers(1, 5000), st.integers(6, 54)), max_size=40))
+def test_elements_of_the_map_are_shared_out(asks: dict[str, tuple[int, int]]) -> None:
+    def weight(nodes: dict[str, int]) -> int:
         return sum(number * asks[key][1] for key, number in nodes.items())
 
     room, sizes = shared_out(asks, 1300), {key: size for key, (size, _weight) in asks.items()}

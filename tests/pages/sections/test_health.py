@@ -13,14 +13,15 @@ from django.test import Client
 from inventory.models import Card, Cluster, NodeTotals
 from inventory.queries.measured import NOT_COLLECTED
 from pages.sections.health import silent
-from stacks.engine.base import Told
+from stacks.engine.base import HealthReport
 from tests.api.test_metrics import scrape
 from tests.factories import make_node
 from tests.pages.reading import get
 from tests.pages.test_usage import measure
 
+HELD = "default train-gpu-1-0-0"
 SINCE = 1_782_892_800.0
-XID = Told(
+XID = HealthReport(
     source="dcgm-exporter",
     level="unhealthy",
     code="xid-79",
@@ -29,14 +30,14 @@ XID = Told(
     since=SINCE,
     action="reboot-or-replace",
 )
-KUBELET = Told(
+KUBELET = HealthReport(
     source="kubelet",
     level="healthy",
     code="device-healthy",
     says="The kubelet calls the device that a pod holds healthy",
     text="nvidia.com/gpu",
 )
-HOT = Told(
+HOT = HealthReport(
     source="nvsentinel",
     level="degraded",
     code="GpuThermalMarginWatch",
@@ -46,7 +47,7 @@ HOT = Told(
 )
 
 
-def stored(*told: Told) -> str:
+def stored(*told: HealthReport) -> str:
     return msgspec.json.encode(told).decode()
 
 
@@ -63,13 +64,25 @@ def sick(cluster: Cluster) -> Card:
 
 def test_the_page_of_a_card_says_who_what_since_when_and_what_to_do(viewer: Client, sick: Card) -> None:
     text = get(viewer, f"/cards/{sick.pk}").text
-    assert "Health ✕ error unhealthy ✕ error" in text
-    assert "The card has fallen off the bus unhealthy dcgm-exporter" in text
+    assert "✕ error Do not use: The card has fallen off the bus" in text
+    assert "dcgm-exporter: Xid 79, latest Xid since the driver was loaded · since" in text
     assert "Reboot the machine. If it is virtual, reboot its host" in text
     assert "start unknown" in text
     assert "kubelet (allocatedResourcesStatus)" in text
     assert "Node health" in text
     assert "last reported" in text
+
+
+def test_the_next_steps_are_in_order_with_commands(viewer: Client, sick: Card) -> None:
+    ecc = msgspec.structs.replace(XID, code="ecc-uncorrected", action="reset-and-check", text="1")
+    Card.objects.filter(pk=sick.pk).update(health_reports=stored(ecc, XID), uuid="GPU-1")
+    page = get(viewer, f"/cards/{sick.pk}")
+    commands = [tag["data-copy"] for tag in page.tags_of("button") if "kubectl" in tag.get("data-copy", "")]
+    # A reboot resets the card too.
+    assert commands == ["kubectl cordon gpu-1", f"kubectl delete pod -n {HELD}", "kubectl uncordon gpu-1"]
+    assert "Reset the card" not in page.text.split("Health reports")[0]
+    Card.objects.filter(pk=sick.pk).update(health_reports=stored(ecc))
+    assert "nvidia-smi --gpu-reset -i GPU-1" in get(viewer, f"/cards/{sick.pk}").text
 
 
 def test_what_a_cluster_wrote_is_text_and_no_markup(viewer: Client, sick: Card) -> None:
@@ -84,7 +97,7 @@ def test_a_card_of_which_nobody_speaks_is_not_told_and_says_what_was_looked_at(
     card = Card.objects.get()
     assert (card.health, card.found_health) == ("unknown", [])
     text = get(viewer, f"/cards/{card.pk}").text
-    assert "Health unknown" in text
+    assert "Unknown health" in text
     assert "Unknown does not mean healthy." in text
     for source in (
         "Kubelet: reports health only of allocated devices",
@@ -108,9 +121,9 @@ def test_sources_that_spoke_are_not_called_silent(sick: Card) -> None:
     assert any("Device plugin" in line for line in lines)
 
 
-def test_the_page_of_a_node_names_its_sick_cards_and_its_own_conditions(viewer: Client, sick: Card) -> None:
+def test_the_page_of_a_node_has_its_own_conditions(viewer: Client, sick: Card) -> None:
     text = get(viewer, "/nodes/prod/gpu-1").text
-    assert "Health ✕ error unhealthy Degraded or unhealthy cards:" in text
+    assert "Health ✕ error unhealthy" in text
     assert "Check temperatures, cooling and power supply of the node." in text
 
 
@@ -155,7 +168,7 @@ def test_a_column_that_somebody_wrote_into_is_nothing_told(viewer: Client, sick:
     Card.objects.filter(pk=sick.pk).update(health_reports='{"no": "list"}')
     assert rest(viewer, "cards?health=unhealthy")[0]["health_reports"] == []
     Card.objects.filter(pk=sick.pk).update(
-        health_reports=stored(Told(source="s", level="healthy", code="c", says="x", since=1e300))
+        health_reports=stored(HealthReport(source="s", level="healthy", code="c", says="x", since=1e300))
     )
     assert rest(viewer, "cards?health=unhealthy")[0]["health_reports"][0]["since"] is None
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from django.test import Client
 
-from inventory.models import Cluster, Node
-from tests.pages.reading import get, read
+from inventory.models import Card, Cluster, Node, NodeTotals
+from tests.factories import make_node
+from tests.pages.reading import Page, get, read
 from tests.pages.validations.rows import make_run, reason
 from validations.models import Campaign, CampaignTarget, Run
 
@@ -38,6 +39,16 @@ def test_with_no_campaign_the_page_says_how_to_make_one(viewer: Client, place: C
     assert "A campaign runs one suite on many nodes" in get(viewer, "/validations/campaigns").text
 
 
+def test_a_campaign_that_is_done_says_in_the_list_how_many_failed(viewer: Client, place: Cluster) -> None:
+    campaign = made(place)
+    Campaign.objects.filter(pk=campaign.pk).update(state="done")
+    Campaign.objects.create(suite="cuda-nbody", name="Nothing yet", state="done")
+    page = get(viewer, "/validations/campaigns")
+    assert [row[1] for row in page.rows] == ["done", "done · 1 failed or with errors"]
+    table = page.html.partition("<tbody>")[2]
+    assert [table.count(f'class="sign {level}"') for level in ("good", "warning")] == [1, 1]
+
+
 def test_ticked_nodes_become_places(operator: Client, place: Cluster) -> None:
     page = get(operator, "/validations/campaigns/new?suite=cuda-vectoradd&target=prod/gpu-1&target=prod/win-1")
     assert textarea(page.html).split("\n") == ["prod/gpu-1", "prod/win-1"]
@@ -52,10 +63,20 @@ def test_the_filter_of_the_node_list_becomes_places(operator: Client, place: Clu
     assert "There is no filter of this name" in get(operator, "/validations/campaigns/new?nodes=nope%3D1").text
 
 
-def test_the_table_of_nodes_offers_boxes_to_who_may_start_one(operator: Client, viewer: Client, place: Cluster) -> None:
-    boxes = [tag["value"] for tag in get(operator, "/nodes").tags_of("input") if tag.get("name") == "target"]
-    assert boxes == ["prod/gpu-1", "prod/win-1"]
-    assert not [tag for tag in get(viewer, "/nodes").tags_of("input") if tag.get("name") == "target"]
+def boxes(page: Page) -> list[str]:
+    return [tag["value"] for tag in page.tags_of("input") if tag.get("name") == "target"]
+
+
+def test_ticked_rows_are_validated_by_who_may_start_one_and_compared_by_anybody(
+    operator: Client, viewer: Client, place: Cluster
+) -> None:
+    for client, may in ((operator, True), (viewer, False)):
+        nodes, cards = get(client, "/nodes"), get(client, "/cards?ordering=node,index")
+        assert boxes(nodes) == ["prod/gpu-1", "prod/win-1"]
+        assert boxes(cards) == ["prod/gpu-1 0", "prod/gpu-1 1", "prod/win-1 0"]
+        assert [("Validate selected" in page.text) for page in (nodes, cards)] == [may, may]
+    page = get(operator, "/validations/campaigns/new?suite=cuda-vectoradd&target=prod/gpu-1+1")
+    assert textarea(page.html) == "prod/gpu-1 1"
 
 
 def test_a_campaign_is_started_once(operator: Client, place: Cluster) -> None:
@@ -103,10 +124,12 @@ def test_failures_come_first_and_every_place_has_its_sign(viewer: Client, place:
     campaign = made(place)
     page = get(viewer, f"/validations/campaigns/{campaign.pk}")
     assert "2 of 3 targets done · 1 failed or with errors" in page.text
-    assert page.text.index("Failed or with errors") < page.text.index("All targets")
+    assert page.text.index("Failed or with errors") < page.text.index("Nodes and cards")
     assert "The card gave a wrong result." in page.text
-    assert [row[1] for row in page.rows] == ["✓ passed", "✕ failed", "· not started"]
-    assert len(get(viewer, f"/validations/campaigns/{campaign.pk}?verdict=failed").rows) == 1
+    targets = f"/validations/campaigns/{campaign.pk}/targets"
+    assert targets in page.links
+    assert [row[1] for row in get(viewer, targets).rows] == ["✓ passed", "✕ failed", "· not started"]
+    assert len(get(viewer, f"{targets}?verdict=failed").rows) == 1
 
 
 def test_it_can_be_paused_resumed_and_stopped(operator: Client, place: Cluster) -> None:
@@ -132,6 +155,54 @@ def test_one_reason_of_several_places_is_told_once_above_the_table(viewer: Clien
         )
         CampaignTarget.objects.create(campaign=campaign, position=position, cluster=place, node_name=node, run=run)
     html = get(viewer, f"/validations/campaigns/{campaign.pk}").html
-    above = html[html.index('id="campaign-failures"') : html.index('id="campaign-matrix"')]
+    above = html[html.index('id="campaign-failures"') : html.index('id="campaign-grid"')]
     assert above.count("The card gave a wrong result.") == 1
     assert [above.count(f">{node}<") for node in ("gpu-1", "gpu-4", "gpu-5")] == [1, 1, 1]
+
+
+def test_models_by_name_or_a_part_of_it_become_places(operator: Client, place: Cluster) -> None:
+    make_node(place, "dgx", "nvidia", 2, loads=(0.0,))
+    Card.objects.filter(node_name="dgx").update(model="NVIDIA-A100-SXM4-80GB")
+    Card.objects.filter(node_name="gpu-1", index=1).update(model="Tesla-P4")
+    new = "/validations/campaigns/new?suite=cuda-vectoradd"
+    page = get(operator, f"{new}&model=a100&model=p4")
+    # Of a node that has other cards as well, only those of the model are.
+    assert textarea(page.html).split("\n") == ["prod/dgx", "prod/gpu-1 1"]
+    assert "Tests 2 of 5 cards" in page.text
+    assert textarea(get(operator, f"{new}&model=A100,P4").html) == textarea(page.html)
+    assert textarea(get(operator, f"{new}&model=Tesla-P4").html) == "prod/gpu-1 1"
+    assert "No card model contains B200." in get(operator, f"{new}&model=B200").text
+
+
+def test_the_form_says_how_many_cards_are_tested_and_offers_all(operator: Client, place: Cluster) -> None:
+    new = "/validations/campaigns/new"
+    page = read(operator.post(new, FORM | {"targets": "prod/gpu-1", "per": "node", "preview": "1"}))
+    assert "Tests 1 of 3 cards" in page.text
+    page = read(operator.post(new, FORM | {"targets": "prod/gpu-1", "per": "card", "preview": "1"}))
+    assert "Tests 2 of 3 cards" in page.text
+    page = read(operator.post(new, FORM | {"targets": "prod/gpu-1", "add": "all"}))
+    assert textarea(page.html).split("\n") == ["prod/gpu-1", "prod/win-1"]
+    assert "Tests 3 of 3 cards" in page.text
+    assert "Test all 3 cards" not in page.text
+    assert not Campaign.objects.exists()
+
+
+def test_models_that_were_typed_are_added_before_anything_is_started(operator: Client, place: Cluster) -> None:
+    answer = operator.post("/validations/campaigns/new", FORM | {"targets": "prod/win-1", "model": "T4"})
+    assert answer.status_code == 400
+    assert textarea(answer.content.decode()).split("\n") == ["prod/win-1", "prod/gpu-1"]
+    assert "Targets were added. Check them, then start." in read(answer).text
+    assert not Campaign.objects.exists()
+
+
+def test_a_list_takes_several_models_and_parts_of_their_names(viewer: Client, place: Cluster) -> None:
+    make_node(place, "dgx", "nvidia", 2, loads=(0.0,))
+    NodeTotals.objects.filter(node_name="dgx").update(model="NVIDIA-A100-SXM4-80GB")
+    NodeTotals.objects.filter(node_name="win-1").update(model="NVIDIA-A100-SXM4-80GB-MIG-1g.10gb")
+    names = [[row[0] for row in get(viewer, f"/nodes?{query}").rows] for query in (
+        "model=a100", "model=NVIDIA-A100-SXM4-80GB", "model=MIG&model=Tesla-T4", "model=nope",
+    )]  # fmt: skip
+    assert names == [["dgx", "win-1"], ["dgx"], ["gpu-1", "win-1"], []]
+    rest = viewer.get("/api/v1/nodes?model=a100").json()["results"]
+    assert [row["name"] for row in rest] == ["dgx", "win-1"]
+    assert "Card model: MIG, Tesla-T4" in get(viewer, "/nodes?model=MIG&model=Tesla-T4").text

@@ -8,11 +8,12 @@ import pytest
 from django.test import Client
 
 from inventory.models import Card, Cluster, Node
+from pages.sections.beside import speed
 from tests.pages.reading import get
 from tests.pages.validations.rows import make_run, reason
 from validations import compared, querysets
 from validations.models import Run
-from validations.planning import RunRequest
+from validations.planning import RunDraft
 from validations.requests import request_run
 
 WRONG = [reason("verification", "The card gave a wrong result.")]
@@ -99,10 +100,10 @@ def test_the_page_tells_it(viewer: Client, place: Cluster, card: Card) -> None:
     last = ran(place, 30, "failed", card=card, driver="550.2")
     page = get(viewer, f"/validations/runs/{last.pk}")
     assert "First failure:" in page.text
-    assert "driver 535.1 550.2" in page.text
-    assert "(same card)." in page.text
+    assert "Driver 535.1 → 550.2" in page.text
+    assert "ago , same card" in page.text
     assert "Compared with the last pass" in page.text
-    assert "No known differences." not in page.text
+    assert "Card, image, options unchanged" in page.text
     assert f"/validations/runs/{good.pk}" in page.html
     assert "Compared with the last pass" not in get(viewer, f"/validations/runs/{good.pk}").text
 
@@ -111,7 +112,8 @@ def test_nothing_known_changed_is_said(viewer: Client, place: Cluster, card: Car
     ran(place, 60, card=card)
     last = ran(place, 30, "errored", card=card)
     text = get(viewer, f"/validations/runs/{last.pk}").text
-    assert "No known differences." in text
+    assert "Differences none known" in text
+    assert "Card, driver, image, options unchanged" in text
     assert "First failure: this run" in text
 
 
@@ -146,7 +148,7 @@ def test_a_launch_keeps_what_the_node_says_of_itself_and_whether_it_is_cordoned(
     assert [one["code"] for one in preview["warnings"]] == ["cordoned"]
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
     assert "Node gpu-1 is cordoned" in page.text
-    run, _ = request_run(RunRequest(suite="cuda-vectoradd", node="gpu-1"))
+    run, _ = request_run(RunDraft(suite="cuda-vectoradd", node="gpu-1"))
     assert run.node_snapshot["cordoned"] == "yes"
     assert all("kubernetes.io" not in name.partition("/")[0] for name in run.node_snapshot["labels"])
     made = operator.get(f"/api/v1/runs/{run.pk}").json()
@@ -173,3 +175,51 @@ def test_a_node_made_anew_is_told_and_another_node_is_not_one_made_anew(place: C
     ran(place, 60, card=card, node_snapshot=NODE | {"node_uid": "u1"})
     anew = ran(place, 30, "failed", card=card, node_snapshot=NODE | {"node_uid": "u2"})
     assert [(one.name, one.then, one.now) for one in told(anew).changes] == [("node_uid", "u1", "u2")]
+
+
+@pytest.mark.parametrize(
+    ("slower_percent", "words"),
+    [
+        (183_064, "1,832× slower"),
+        (900, "10× slower"),
+        (899, "899 % slower"),
+        (12.4, "12 % slower"),
+        (0.2, "same"),
+        (-40, "40 % faster"),
+        (-95, "20× faster"),
+    ],
+)
+def test_a_large_ratio_is_no_percentage(slower_percent: float, words: str) -> None:
+    assert speed(slower_percent) == words
+
+
+def test_any_two_runs_are_compared(viewer: Client, place: Cluster, card: Card) -> None:
+    numbers = {"time": (10.0, "ms")}
+    first = ran(place, 60, card=card, driver="535.1", measurements=numbers)
+    second = ran(place, 30, card=card, driver="550.2", measurements={"time": (18_316.4, "ms")})
+    page = get(viewer, f"/validations/compare?a={first.pk}&b={second.pk}")
+    assert ["Driver", "535.1", "550.2"] in page.rows
+    assert ["time", "10.00 ms", "18,316 ms 1,832× slower"] in page.rows
+    assert "1 difference · Unchanged: card, image, options" in page.text
+    assert not [row for row in page.rows if row[0] == "Image"]
+    assert f"/validations/compare?a={second.pk}&b={first.pk}" in page.links
+    same = get(viewer, f"/validations/compare?a={first.pk}&b={first.pk}", 400)
+    assert "Must be another run than a." in same.text
+
+
+def test_the_page_of_a_run_leads_to_the_choice_of_others_of_its_suite(
+    viewer: Client, place: Cluster, card: Card
+) -> None:
+    first = ran(place, 60, card=card)
+    other = ran(place, 50, card=card, suite="cuda-nbody")
+    second = ran(place, 30)
+    assert f"/validations/compare?b={second.pk}" in get(viewer, f"/validations/runs/{second.pk}").links
+    links = get(viewer, f"/validations/compare?b={second.pk}").links
+    assert f"/validations/compare?a={first.pk}&b={second.pk}" in links
+    assert f"/validations/compare?a={other.pk}&b={second.pk}" not in links
+
+
+def test_two_runs_that_are_not_there_are_said_so(viewer: Client, place: Cluster) -> None:
+    run = ran(place, 60)
+    assert "Must be the ID of a run." in get(viewer, "/validations/compare", 400).text
+    assert "No run nope." in get(viewer, f"/validations/compare?a={run.pk}&b=nope", 404).text

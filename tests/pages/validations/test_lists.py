@@ -94,8 +94,8 @@ def test_pages_of_runs_meet(viewer: Client, place: Cluster) -> None:
     made = [make_run(place, minutes_ago=number).pk for number in range(5)]
     first = get(viewer, "/validations?page_size=3")
     second = get(viewer, next(link for link in first.links if "cursor=" in link))
-    seen = [row[0].rpartition(" ")[2] for row in first.rows + second.rows]
-    assert sorted(seen) == sorted(made)
+    assert len(first.rows + second.rows) == len(made)
+    assert {*first.titles, *second.titles} >= set(made)
 
 
 def test_runs_as_csv_are_the_filtered_rows(viewer: Client, place: Cluster) -> None:
@@ -110,11 +110,11 @@ def test_each_suite_says_what_it_proves_and_how_it_went(viewer: Client, place: C
     make_run(place)
     make_run(place, verdict="errored")
     page = get(viewer, "/validations/suites")
-    assert len(page.rows) == len(registry())
+    assert len([row for row in page.rows if row[-1].startswith("Launch")]) == len(registry())
     row = next(row for row in page.rows if row[0].startswith("CUDA vectorAdd"))
     assert "reads back the right result" in row[1]
-    assert "1 passed" in row[3]
-    assert "1 errored" in row[3]
+    assert "1 passed" in row[4]
+    assert "1 errored" in row[4]
     assert "/validations/new?suite=cuda-vectoradd" in page.links
 
 
@@ -126,10 +126,10 @@ def test_a_card_has_its_runs_and_one_measurement_over_time(viewer: Client, place
     make_run(place, card=other, suite="cuda-nbody", measurements={"gflops": (900.0, "GFLOP/s")})
     page = get(viewer, f"/validations/cards/{card.pk}")
     assert "4 runs" in page.text
-    assert sum("point" in tag.get("class", "") for tag in page.tags_of("path")) == 4
+    assert sum("dot" in tag.get("class", "") for tag in page.tags_of("path")) == 4
     assert [row[1] for row in page.rows[:4]] == ["1,003", "1,002", "1,001", "1,000"]
     model = get(viewer, f"/validations/cards/{card.pk}?of=model")
-    assert sum("point" in tag.get("class", "") for tag in model.tags_of("path")) == 5
+    assert sum("dot" in tag.get("class", "") for tag in model.tags_of("path")) == 5
     assert sum("own" in tag.get("class", "") for tag in model.tags_of("path")) == 4
     for query in ("of=nope", "measure=nope"):
         get(viewer, f"/validations/cards/{card.pk}?{query}", 400)
@@ -147,13 +147,12 @@ def test_the_inventory_says_of_each_card_whether_it_was_proven(viewer: Client, p
     bad = make_run(place, card=Card.objects.get(node_name="gpu-1", index=1), verdict="failed")
     node = get(viewer, "/nodes/prod/gpu-1")
     assert {f"/validations/runs/{run.pk}" for run in (good, bad)} <= set(node.links)
-    assert "validated" in get(viewer, "/cards").text
-    assert "not validated" in get(viewer, "/cards").text
+    said = sorted(row[-1] for row in get(viewer, "/cards").rows)
+    assert said == ["never", "✓ 4 min ago, validated, gpu-1, card 0", "✕ failed, gpu-1, card 1"]
     assert "by CUDA vectorAdd" in get(viewer, f"/cards/{card.pk}").text
     overview = get(viewer, "/")
-    assert "Validated cards 1 of 3" in overview.text
-    assert "Last runs" in overview.text
-    assert sum("mark-proof" in tag.get("class", "") for tag in overview.tags_of("span")) == 2
+    assert "Validated 1 33% of 3 · 1 failed" in overview.text
+    assert "Validation failed on 1 card" in overview.text
 
 
 def _queries(client: Client, path: str) -> int:

@@ -11,17 +11,22 @@ from inventory.models import Card, Cluster
 from pages import urls
 from tests.cast import make_user, signed_in
 from tests.pages.validations.rows import make_run
+from validations.imported import Report, receive
 from validations.models import Campaign
 
 LOOK = (
     "/validations",
     "/validations/suites",
+    "/validations/compare?a={run}",
     "/validations/new",
     "/validations/campaigns",
     "/validations/campaigns/new",
     "/validations/campaigns/{campaign}",
+    "/validations/campaigns/{campaign}/targets",
     "/validations/campaigns/{campaign}/report",
     "/validations/cards/{card}",
+    "/validations/results",
+    "/validations/results/{result}",
     "/validations/runs/{run}",
     "/validations/runs/{run}/log",
     "/validations/runs/{run}/log.txt",
@@ -33,6 +38,7 @@ ACT = (
     "/validations/campaigns/{campaign}/pause",
     "/validations/campaigns/{campaign}/resume",
     "/validations/campaigns/{campaign}/stop",
+    "/validations/campaigns/{campaign}/certificate",
     "/validations/runs/{run}/cancel",
     "/validations/runs/{run}/rerun",
     "/validations/runs/{run}/reparse",
@@ -42,7 +48,8 @@ ACT = (
 @pytest.fixture
 def paths(place: Cluster, card: Card) -> dict[str, object]:
     campaign = Campaign.objects.create(suite="cuda-vectoradd")
-    return {"run": make_run(place, log=b"x\n").pk, "card": card.pk, "campaign": campaign.pk}
+    result, _ = receive(Report(format="junit", content=b"<testsuite/>", cluster=place.name))
+    return {"run": make_run(place, log=b"x\n").pk, "card": card.pk, "campaign": campaign.pk, "result": result.pk}
 
 
 def test_every_address_is_in_one_of_the_tables() -> None:

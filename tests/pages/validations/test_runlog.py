@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from inventory.models import Cluster
 from pages.sections.logwindow import MOST_LINES
-from tests.pages.reading import read
+from tests.pages.reading import get, read
 from tests.pages.validations.rows import PASSED_LOG, make_run
 from tests.sweeps import first_and_rest
 from validations import logstore
@@ -220,3 +220,12 @@ def test_what_makes_no_sense_is_refused(viewer: Client, place: Cluster, query: s
 
 def test_an_unknown_run_is_not_there(viewer: Client, place: Cluster) -> None:
     assert viewer.get("/validations/runs/nope/log").status_code == 404
+
+
+def test_no_number_of_lines_is_said_of_a_log_that_grows_or_is_empty(viewer: Client, place: Cluster) -> None:
+    running = make_run(place, state="running")
+    page = get(viewer, f"/validations/runs/{running.pk}")
+    assert "All lines" in page.text
+    assert "0 lines" not in page.text
+    ended = make_run(place, verdict="errored", node="win-1")
+    assert "lines" not in get(viewer, f"/validations/runs/{ended.pk}").text

@@ -13,6 +13,7 @@ from stacks.engine.preparing import UnknownStack, prepare, setups
 from stacks.engine.setup import DIFFERS, HIDDEN, MISSING, PRESENT, REMOVE, Found, Json, Key, Wanted
 from tests.stacks.setup.cases import CASES
 from tests.stacks.setup.clusters import card, cluster, control_plane, made, static_plugin, windows, workload
+from tests.sweeps import first_and_rest
 
 APPLIED = ("gpushare", "directx-alibaba", "directx-tensorworks")
 ALL_NODES = [
@@ -278,7 +279,7 @@ def _parts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 STRANGE: tuple[Any, ...] = (None, 7, "text", [], ["text"], [[]], {}, {"spec": None})
 
 
-@pytest.mark.parametrize("turn", [0, 3])
+@pytest.mark.parametrize("turn", first_and_rest((0, 3)))
 @pytest.mark.parametrize("stack", ["alpha", "directx-alibaba", "directx-tensorworks", "gpushare", "hami", "nvidia"])
 def test_objects_of_any_shape_raise_nothing(stack: str, turn: int) -> None:
     real = found_of(stack) if stack in APPLIED else CASES[_RECORDED[stack]][1]

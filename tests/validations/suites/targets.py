@@ -72,6 +72,16 @@ TARGETS: dict[str, Target] = {
         settings=(("GPUSHARE_RESOURCE", "rainbond.com/gpu-mem"),),
     ),
     "hami": _linux("gpu-f", Resource(name="nvidia.com/gpu", allocatable=80, free=70), stack="hami", card_uuid=UUID),
+    "amd-whole": _linux(
+        "gpu-h",
+        Resource(name="amd.com/gpu", allocatable=8, free=4),
+        stack="amd",
+        # A cluster that has NVIDIA's RuntimeClass as well: it is not for this node.
+        runtime_classes=("nvidia",),
+        cards_total=8,
+        whole_cards=8,
+    ),
+    "amd-partition": _linux("gpu-i", Resource(name="amd.com/cpx_nps1", allocatable=64, free=64), stack="amd"),
     "directx-alibaba": _windows("cn-hangzhou.10.0.0.7", "windows.alibabacloud.com/directx", "10.0.17763.1999"),
     "directx-compute": _windows("win-a", "directx.microsoft.com/compute", "10.0.20348"),
     "directx-display": _windows("win-b", "directx.microsoft.com/display", "10.0.20348"),

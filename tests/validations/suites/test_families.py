@@ -79,6 +79,7 @@ def test_the_families_of_an_api_are_in_the_order_of_their_rank() -> None:
     assert with_api("cuda", os="linux") == linux
     assert with_api("cuda") == (*linux, "directx-compute", "directx-display")
     assert with_api("directx") == ("directx-alibaba", "directx-compute", "directx-display", "directx-microsoft")
+    assert with_api("hip") == ("amd-gpu", "amd-partition")
     assert with_api("vulkan", os="windows") == ("directx-display",)
     assert with_api("no-such") == ()
 

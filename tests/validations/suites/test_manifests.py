@@ -41,6 +41,25 @@ def test_every_suite_runs_somewhere_and_every_system_runs_something() -> None:
     assert {name for _, name in FITTING} == set(TARGETS)
 
 
+def test_a_card_gets_the_suites_of_its_vendor_alone() -> None:
+    amd = {"hip-vectoradd", "rccl-allreduce", "rocm-smi", "rocm-validation-suite"}
+    assert {suite.id for suite, name in FITTING if name == "amd-whole"} == amd
+    # The others are for whole cards: the targets of the stress test, and the exchange between cards.
+    assert {suite.id for suite, name in FITTING if name == "amd-partition"} == {"hip-vectoradd", "rocm-smi"}
+    assert {name for suite, name in FITTING if suite.id in amd} == {"amd-whole", "amd-partition"}
+    assert {suite.id for suite, name in FITTING if name == "nvidia-whole"} > {"nvbandwidth", "gpu-burn"}
+
+
+@pytest.mark.parametrize("name", ["amd-whole", "amd-partition"])
+def test_a_pod_for_an_amd_card_has_nothing_of_nvidia(name: str) -> None:
+    for suite in (suite for suite, target in FITTING if target == name):
+        job = suite.manifest(TARGETS[name], {}, RUN)
+        assert "nvidia" not in json.dumps(job)
+        amount = dict.fromkeys([TARGETS[name].resources[0].name], "2" if suite.cards == 2 else "1")
+        limits = _container(job)["resources"]["limits"]
+        assert {key: value for key, value in limits.items() if "/" in key} == amount
+
+
 def test_an_image_of_ones_own_runs_winml_on_every_directx_resource() -> None:
     suite = SUITES["winml-tinyyolov2"]
     for name in ("directx-alibaba", "directx-compute", "directx-display", "directx-microsoft"):
@@ -295,6 +314,7 @@ def test_every_option_says_what_it_is_and_has_a_default_that_holds() -> None:
         assert suite.settle({}), suite.id
         assert all(option.help for option in suite.options)
         assert suite.proves.endswith(".")
+        assert "validat" not in suite.proves, "what a pass is worth says its level"
 
 
 def _container(job: dict[str, Any]) -> dict[str, Any]:

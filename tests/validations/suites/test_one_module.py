@@ -21,11 +21,15 @@ MODULES = [suite_id.replace("-", "_") for suite_id in SUITES]
 PACKAGE = ROOT / "validations" / "suites"
 LOOKED_AT = ("validations", "pages", "api", "resources", "templates", "fleetsim", "gpudash", "accounts", "static")
 #: The list of modules names each of them: that is the registration.
-NAMES_SUITES = {PACKAGE / "__init__.py"}
-#: A suite has the name of the program that it runs. Where these sentences say it, they mean the program: how it counts cards.
+#: The tuple of all, and the format of the tool that a suite runs too.
+NAMES_SUITES = {PACKAGE / "__init__.py", *(PACKAGE.parent / "imports" / "dcgmi_diag").glob("*.py")}
+#: A suite has the name of the program that it runs. Where these sentences say it, they mean the program: how it counts cards, and
+#: which tests of DCGM do work on a card.
 OF_THE_PROGRAM = (
     "Index of the scheduler; may differ from nvidia-smi.",
     "scheduler index, may differ from nvidia-smi",
+    "nvidia-smi --gpu-reset -i",
+    '"nvbandwidth",',
 )
 
 
@@ -116,8 +120,8 @@ def test_no_import_is_hidden() -> None:
 
 
 def listed() -> list[str]:
-    """The paths that docs/develop.md lists for a new suite."""
-    page = (ROOT / "docs" / "develop.md").read_text("utf-8")
+    """The paths that CONTRIBUTING.md lists for a new suite."""
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     section = page.partition("## Add a suite\n")[2].partition("\n## ")[0]
     first = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
     return [path for cell in first for path in re.findall(r"`([^`]+)`", cell)]
@@ -137,7 +141,7 @@ def test_each_suite_has_what_the_docs_list(suite_id: str) -> None:
         there = path.replace("my-suite", suite_id).replace("my_suite", name)
         assert list(ROOT.glob(there)), there
     assert list((GOLDEN / "manifests" / suite_id).glob("*.json"))
-    assert [row for row in table_rows(ROOT / "docs" / "validations.md") if row[0] == f"`{suite_id}`"]
+    assert [row for row in table_rows(ROOT / "docs" / "reference" / "suites.md") if row[0] == f"`{suite_id}`"]
 
 
 @pytest.mark.parametrize("suite_id", SUITES)

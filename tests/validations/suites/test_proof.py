@@ -22,6 +22,8 @@ PASSING = [case for case in CASES if case.expected["verdict"] in ("passed", "war
 PLAIN = [case for case in PASSING if not {0, 0x1B} & set(case.raw)]
 OWN = {suite.id: re.compile((ROOT / suite.id / "verdict_line.txt").read_text("utf-8").rstrip("\n")) for suite in SUITES}
 WORDS = sorted({line for case in CASES for line in stored_text(case.raw).split("\n") if 0 < len(line) < 300})
+#: A program that runs another one as well: gpu-burn begins with `nvidia-smi -L`, which lists the cards.
+RUNS_TOO = {("nvidia-smi", "gpu-burn")}
 ENDS = (Outcome(exit_code=0), TEXT_ALONE)
 quick = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
@@ -50,7 +52,8 @@ def test_lines_of_all_programs_without_the_own_proof_pass_nothing(suite: Suite, 
 
 @pytest.mark.parametrize("suite", SUITES, ids=_name)
 def test_the_log_of_another_suite_passes_nothing(suite: Suite) -> None:
-    assert [case.name for case in PASSING if case.suite is not suite and passes(suite, case.raw)] == []
+    others = [case for case in PASSING if case.suite is not suite and (suite.id, case.suite.id) not in RUNS_TOO]
+    assert [case.name for case in others if passes(suite, case.raw)] == []
 
 
 @pytest.mark.parametrize("case", PASSING, ids=_name)

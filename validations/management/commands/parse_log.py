@@ -1,4 +1,4 @@
-"""`manage.py parse_log SUITE FILE`: what a suite makes of a log. No cluster and no database."""
+"""`gpudash parse_log SUITE FILE`: what a suite makes of a log. No cluster and no database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`manage.py report ID`: the report of a campaign; `manage.py report verify FILE`: does the stored campaign still give the same?"""
+"""`gpudash report ID`: the report of a campaign; `gpudash report verify FILE`: does the stored campaign still give the same?
+
+With `--certificate` it is signed. `report key FILE` and `report verify FILE --key PUB` need no installation:
+`manage.py` gives them to `validations.certificate.offline`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,9 @@ from django.core.management.base import CommandError
 
 from inventory.management.shown import ShownCommand
 from validations import querysets, report
+from validations.certificate import envelope, issue
 from validations.models import Campaign
+from validations.policies import reading
 from wording.printable import one_line
 
 MOST_TOLD = 20
@@ -22,15 +28,23 @@ class Command(ShownCommand):
     help = "Print the report of a campaign, or verify one. Exit codes: 0 identical, 1 different, 2 not comparable."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", help="ID of the campaign, or: verify")
+        parser.add_argument("campaign", help="ID of a campaign (with --certificate also of a policy), or: verify, key")
         parser.add_argument("file", nargs="?", help="with verify: the report as JSON; - for standard input")
         parser.add_argument(
             "--json", action="store_true", help="print the canonical JSON, from which the hash is computed"
         )
 
+        parser.add_argument("--certificate", action="store_true", help="print the signed report (in-toto, DSSE)")
+        parser.add_argument(
+            "--key", help="with verify: public key; the file is a certificate, and no database is needed"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         if options["campaign"] == "verify":
             self._verify(options["file"])
+            return
+        if options["certificate"]:
+            self.stdout.write(_certificate(options["campaign"]).decode("ascii"), ending="")
             return
         if options["file"]:
             raise CommandError(f"{options['file']}: a file is allowed only with verify", returncode=2)
@@ -44,6 +58,10 @@ class Command(ShownCommand):
         if not name:
             raise CommandError("verify: the file of the report is missing", returncode=2)
         data = _read(name)
+        if envelope.is_envelope(data):
+            raise CommandError(
+                f"{name}: a certificate. Add --key PUB, the public key of its installation.", returncode=2
+            )
         try:
             old = json.loads(data)
             campaign_id = str(old["campaign"]["id"])
@@ -89,6 +107,15 @@ def as_text(found: dict[str, Any]) -> str:
         )
         rows.append("  " + "  ".join(one_line(str(part)) for part in parts).rstrip())
     return "\n".join([*rows, f"sha256:{report.sha256(report.canonical(found))}"])
+
+
+def _certificate(report_id: str) -> bytes:
+    try:
+        if (policy := reading.policies().of_id(report_id)) is not None:
+            return issue.of_a_policy(policy)
+        return issue.of_campaign(_campaign(report_id))
+    except issue.NotIssued as error:
+        raise CommandError(str(error), returncode=2) from None
 
 
 def _campaign(campaign_id: str) -> Campaign:

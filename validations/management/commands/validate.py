@@ -1,4 +1,4 @@
-"""`manage.py validate SUITE --node N`: launch a run, and with --wait follow it to its verdict. For a person and for a pipeline."""
+"""`gpudash validate SUITE --node N`: launch a run, and with --wait follow it to its verdict. For a person and for a pipeline."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from django.core.management.base import CommandError
 
 from inventory.management.shown import ShownCommand
 from runtime.clock import database_now
+from validations.management.pairs import pairs
 from validations.models import Measurement, Run
-from validations.planning import Refused, RunRequest, cautions
+from validations.planning import Refused, RunDraft, cautions
 from validations.requests import Busy, request_run
-from validations.suites import registry
+from validations.suites import find, registry
 from validations.waiting import tell
 from wording.printable import one_line
 
@@ -26,7 +27,7 @@ LEVELS = {
     "detected": "detected only; the card is not validated.",
     "none": "proves nothing.",
 }
-#: After so long in the queue something else than a full cluster may be the reason.
+#: After so long without a reason (no slot, no launch worker) something keeps the queue from being read.
 NOBODY_S = 30.0
 
 
@@ -37,7 +38,11 @@ class Command(ShownCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("suite", help=", ".join(registry()))
-        parser.add_argument("--node", required=True)
+        parser.add_argument(
+            "--node", action="append", default=[], help="for a suite of several nodes: once for each of them"
+        )
+        parser.add_argument("--pool", default="", help="for a suite of several nodes: idle nodes of this pool")
+        parser.add_argument("--nodes", type=int, default=0, metavar="N", help="with --pool: how many")
         parser.add_argument(
             "--card", default="", metavar="I", help="index, UUID or key (default: any card of the node)"
         )
@@ -52,16 +57,23 @@ class Command(ShownCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        run_request = RunRequest(
+        found, names = find(options["suite"]), options["node"]
+        several = (found is not None and found.nodes > 1) or len(names) > 1
+        if not names and not options["pool"]:
+            raise CommandError("--node is missing", returncode=NOT_LAUNCHED)
+        draft = RunDraft(
             suite=options["suite"],
-            node=options["node"],
+            node="" if several else "".join(names),
+            nodes=names if several else [],
+            pool=options["pool"],
+            node_count=options["nodes"],
             cluster=options["cluster"],
             card=options["card"],
-            options=_pairs(options["suite"], options["option"]),
+            options=pairs(options["suite"], options["option"], NOT_LAUNCHED),
             queue_if_full=options["when_busy"],
         )
         try:
-            run, _ = request_run(run_request)
+            run, _ = request_run(draft)
         except (Refused, Busy) as error:
             raise CommandError(str(error), returncode=NOT_LAUNCHED) from None
         self.stdout.write(f"{run.pk} {run.suite} on {one_line(run.target_text)}")
@@ -92,7 +104,7 @@ class Command(ShownCommand):
         waits = ": ".join(part for part in (run.pending_reason, run.pending_message) if part)
         why = "; ".join(dict.fromkeys(part for part in (run.last_error, waits) if part))
         if run.state == "queued" and not why and (database_now() - run.created_at).total_seconds() > NOBODY_S:
-            why = "still queued: no launch worker. Start the launch worker and the schedule."
+            why = "still queued, no reason recorded. gpudash cluster list shows whether schedule, tasks and launch run."
         text += f" ({one_line(why)})" if why else ""
         if text != told:
             self.stdout.write(f"  {text}")
@@ -101,25 +113,10 @@ class Command(ShownCommand):
     def _result(self, run: Run) -> None:
         self.stdout.write(f"{run.verdict}")
         if run.level:
-            self.stdout.write(
-                f"  level {run.level}: {LEVELS[run.level]}" + (f" {run.level_note}" if run.level_note else "")
-            )
+            means = LEVELS[run.level] if run.node_name else "of the group; no card is validated."
+            self.stdout.write(f"  level {run.level}: {means}" + (f" {run.level_note}" if run.level_note else ""))
         for reason in run.reasons:
             where = f" (line {reason['line']})" if reason.get("line") is not None else ""
             self.stdout.write(f"  {reason['code']}: {one_line(reason['text'])}{where}")
         for one in Measurement.objects.filter(run=run).order_by("id"):
             self.stdout.write(f"  {one.name} = {one.value:g} {one.unit}")
-
-
-def _pairs(suite_id: str, texts: list[str]) -> dict[str, Any]:
-    """K=V; a number where the suite wants one, so that its own check can speak about the rest."""
-    found: dict[str, Any] = {}
-    suite = registry().get(suite_id)
-    numbers = {option.name for option in suite.options if option.kind == "number"} if suite else set()
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise CommandError(f"--option {text!r}: must be NAME=VALUE", returncode=NOT_LAUNCHED)
-        whole = name in numbers and value.lstrip("-").isdecimal() and len(value) < 19
-        found[name] = int(value) if whole else value
-    return found

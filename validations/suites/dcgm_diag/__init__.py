@@ -221,6 +221,7 @@ SUITE = Suite(
             kind="number",
             minimum=1,
             maximum=3,
+            covers_less=True,
         ),
         Option(
             name="cards",
@@ -243,9 +244,10 @@ SUITE = Suite(
         images=(Image(mark="dcgm", seconds=10, size=1_900_000_000),),
         nodes={"dgx-a100-02": "pcie"},
         exits={"pcie": 226},
-        past=Past(nights=1),
+        past=Past(runs=1, starts=("dgx-a100-",)),
     ),
     grade_by=_grade,
+    confirms={"level": 3},
     proof="| memory | Pass |",
     source="NVIDIA/DCGM `dcgmi/Diag.cpp`",
     phrases=(
@@ -258,16 +260,13 @@ SUITE = Suite(
             "diagnostic",
             gettext_noop("a diagnostic test failed"),
             "Read the texts of the tests. NVIDIA's DCGM documentation explains them.",
-        ),
-        ReasonWords(
-            "not-every-card",
-            gettext_noop("some cards were not tested"),
-            "Launch a run for each card in the text. DCGM skips cards that it does not support.",
+            points_to="card",
         ),
         ReasonWords(
             "host-engine",
             gettext_noop("DCGM host engine failed"),
             "Check that the image has nv-hostengine and that the container can start it.",
+            points_to="driver or runtime",
         ),
     ),
 )

@@ -157,6 +157,7 @@ SUITE = Suite(
             "driver-too-old",
             gettext_noop("driver too old"),
             "Install the driver version in the text, or use an image with an older encoder.",
+            points_to="driver or runtime",
         ),
         ReasonWords(
             "encoder",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from validations.suites.engine.declaration import Declaration
-from validations.suites.engine.demo import Demo, Image, Past
+from validations.suites.engine.demo import Campaign, Demo, Group, Image, Past, Policy
 from validations.suites.engine.fit import not_checked, why_not
 from validations.suites.engine.judge import judge
 from validations.suites.engine.log import Lines, read_log, stored_text
@@ -42,10 +42,12 @@ from wording.said import sentence
 __all__ = [
     "LEVELS",
     "TEXT_ALONE",
+    "Campaign",
     "Declaration",
     "Demo",
     "Facts",
     "Grade",
+    "Group",
     "Image",
     "Level",
     "Lines",
@@ -56,6 +58,7 @@ __all__ = [
     "Outcome",
     "Past",
     "PodSecurity",
+    "Policy",
     "Reading",
     "Reason",
     "ReasonWords",

@@ -68,17 +68,47 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 300_000_000
 
 
-class Past(msgspec.Struct, frozen=True, kw_only=True):
-    """How it ran before the demo began. nights: times a night. days: of what people tried by day, its share.
+class Campaign(msgspec.Struct, frozen=True, kw_only=True):
+    """One campaign on nodes whose names begin like that. ago: days; 0: it starts with the demo.
 
-    campaign: name of one that ended, "" for none; it began so many days `ago`, on nodes whose names begin like that.
+    Of one of the past: every_card: on all cards of the nodes, else on the first that is free. slow: (node, index) of cards that are
+    slower than the others.
     """
 
-    nights: int = 0
-    days: int = 0
-    campaign: str = ""
+    name: str
+    nodes: tuple[str, ...]
     ago: int = 0
-    nodes: tuple[str, ...] = ()
+    every_card: bool = False
+    slow: tuple[tuple[str, int], ...] = ()
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """One policy for the cards of a stack. days: how long a pass is valid. window_cron "": runs start at any time."""
+
+    name: str
+    stack: str
+    days: int
+    level: str = "checked"
+    window_cron: str = ""
+    window_minutes: int | None = None
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a group of nodes, so many days ago. outcome: its recording. Those of one day come one after the other."""
+
+    nodes: tuple[str, ...]
+    ago: int
+    outcome: str = "passed"
+
+
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """How it ran before the demo began. runs: its share of what people ran. starts: nodes on which a run starts with the demo."""
+
+    runs: int = 0
+    campaigns: tuple[Campaign, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    groups: tuple[Group, ...] = ()
+    starts: tuple[str, ...] = ()
 
 
 class Demo(msgspec.Struct, frozen=True, kw_only=True):

@@ -49,7 +49,7 @@ def job(suite: Declaration, target: Target, values: Values, run: Run) -> dict[st
     cards = int(values.get("cards", suite.cards))
     labels = {MANAGED_BY: "gpudash", RUN_LABEL: run_label(run.id), SUITE_LABEL: suite.id}
     pod: dict[str, Any] = {"labels": labels}
-    if given := pod_annotations(choice, target, values, cards, run.moment):
+    if given := dict(pod_annotations(choice, target, values, cards, run.moment)) | dict(workload.annotations):
         pod["annotations"] = given
     return {
         "apiVersion": "batch/v1",
@@ -94,6 +94,8 @@ def pod_security(suite: Declaration, target: Target, values: Values) -> PodSecur
     """The strictest level of the Pod Security Standards that the pod keeps. Raises ValueError when no resource suits."""
     if pick(suite.families, target, values).family.mounts(target):
         return "privileged"
+    if suite.workload(target, values).capabilities:
+        return "privileged"
     if target.os != "linux" or not int(values.get("run_as_user", 0)):
         return "baseline"
     return suite.pod_security
@@ -104,6 +106,7 @@ def _pod_spec(
 ) -> dict[str, Any]:
     mounts = choice.family.mounts(target)
     read_only = target.os == "linux" and not suite.writes
+    devices = limits(choice, target, values, cards) | {name: str(amount) for name, amount in workload.devices.items()}
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -112,7 +115,7 @@ def _pod_spec(
         # Where nodes do not have the label yet, the affinity alone says where to.
         **({"nodeSelector": {"kubernetes.io/os": target.os}} if choice.family.os_label else {}),
         **({"nodeName": target.node} if binds(choice, target, cards) else {"affinity": _affinity(target)}),
-        "containers": [_container(target, workload, choice, limits(choice, target, values, cards), read_only)],
+        "containers": [_container(target, workload, choice, devices, read_only)],
     }
     if tolerations := [_toleration(one) for one in target.taints if not harmless(one) and tolerable(one, target)]:
         spec["tolerations"] = tolerations
@@ -174,7 +177,8 @@ def _container(
         container["env"] = [{"name": name, "value": value} for name, value in sorted(workload.env.items())]
     container["resources"] = _resources(target, workload, choice, devices)
     if target.os == "linux":
-        security = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        added = {"add": list(workload.capabilities)} if workload.capabilities else {}
+        security = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"], **added}}
         container["securityContext"] = security | ({"readOnlyRootFilesystem": True} if read_only else {})
     mounts = choice.family.mounts(target)
     mounted: list[dict[str, Any]] = [{"name": one.name, "mountPath": one.path, "readOnly": True} for one in mounts]

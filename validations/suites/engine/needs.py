@@ -53,6 +53,11 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     containerd: str = ""
     kubernetes: str = ""
 
+    @property
+    def oldest_driver(self) -> str:
+        """The oldest NVIDIA driver that will do."""
+        return self.driver or driver_for(self.cuda)
+
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a node; "" where nothing is.

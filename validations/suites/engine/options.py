@@ -26,7 +26,8 @@ RESOURCE = r"([a-z0-9][a-z0-9.-]{0,252}/[A-Za-z0-9][A-Za-z0-9._-]{0,62})?"
 class Option(msgspec.Struct, frozen=True, kw_only=True):
     """One option. Text is bounded by `pattern` (whole match) or `choices`; whole numbers by minimum and maximum.
 
-    help: marked for translation (`gettext_noop`).
+    help: marked for translation (`gettext_noop`). covers_less: of a number: a pass with a greater value says all that one with a
+    lesser value does, such as that of a longer diagnostic; each value from the one asked for to the maximum is looked for.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     minimum: int = 0
     maximum: int = 2**31 - 1
     required: bool = False
+    covers_less: bool = False
 
 
 class OptionError(ValueError):
@@ -121,7 +123,7 @@ def common(*, deadline_s: int, host_memory: str) -> tuple[Option, ...]:
 
 
 def linux(*, gpu_memory_mib: int = 1024, user: int = NOBODY) -> tuple[Option, ...]:
-    """The options of suites that run on Linux. user: 0 where the program must be root."""
+    """The options of suites that run on NVIDIA cards on Linux. user: 0 where the program must be root."""
     return (
         Option(
             name="gpu_memory_mib",
@@ -137,11 +139,16 @@ def linux(*, gpu_memory_mib: int = 1024, user: int = NOBODY) -> tuple[Option, ..
             default="auto",
             pattern=r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?",
         ),
-        Option(
-            name="run_as_user",
-            help=gettext_noop("User ID of the program. 0: the user of the image, which may be root."),
-            default=user,
-            kind="number",
-            maximum=2**31 - 1,
-        ),
+        run_as_user(user),
+    )
+
+
+def run_as_user(user: int) -> Option:
+    """The option of all that runs on Linux. user: 0 where the program must be root."""
+    return Option(
+        name="run_as_user",
+        help=gettext_noop("User ID of the program. 0: the user of the image, which may be root."),
+        default=user,
+        kind="number",
+        maximum=2**31 - 1,
     )

@@ -1,4 +1,4 @@
-"""A text that programs print and what it means: rows of the tables in which suites look failures up, and of docs/verdicts.md."""
+"""A text that programs print and what it means: rows of the tables of suites, and of docs/reference/verdicts.md."""
 
 from __future__ import annotations
 

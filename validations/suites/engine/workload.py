@@ -12,6 +12,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     host_memory: request and limit of main memory; on Windows the limit is higher (`manifest`). shared_memory: size of /dev/shm, None
     for the default. cpus: limit of processors. disk: limit of what is written to the node's disk, the log included.
+    devices: further extended resources; capabilities: of Linux, beside none; annotations: of the pod, for its networks.
     """
 
     image: str
@@ -22,3 +23,6 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     shared_memory: str | None = None
     cpus: int = 2
     disk: str = "1Gi"
+    devices: Mapping[str, int] = {}
+    capabilities: tuple[str, ...] = ()
+    annotations: Mapping[str, str] = {}

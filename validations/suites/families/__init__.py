@@ -9,6 +9,7 @@ from __future__ import annotations
 from validations.suites.engine.family import Family
 from validations.suites.engine.placement import registry
 from validations.suites.families import (
+    amd,
     directx_alibaba,
     directx_microsoft,
     directx_tensorworks,
@@ -27,6 +28,7 @@ FAMILIES: tuple[Family, ...] = (
     *directx_alibaba.FAMILIES,
     *directx_microsoft.FAMILIES,
     *directx_tensorworks.FAMILIES,
+    *amd.FAMILIES,
 )
 
 registry.populate(FAMILIES)

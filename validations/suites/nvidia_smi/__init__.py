@@ -181,7 +181,7 @@ SUITE = Suite(
         nodes={"dgx-a100-02": "lost"},
         exits={"lost": 15},
         values=_demo_values,
-        past=Past(nights=1, days=1),
+        past=Past(runs=2),
     ),
     proof="0, GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, NVIDIA H100 80GB HBM3, 81559 MiB, 4 MiB, 00000000:04:00.0, …",
     source="nvidia-smi(1)",
@@ -192,16 +192,19 @@ SUITE = Suite(
             "ecc-errors",
             gettext_noop("uncorrectable ECC errors"),
             "Run a suite that checks its results on the card, then reset the card. Replace it if the errors recur.",
+            points_to="card",
         ),
         ReasonWords(
             "inforom",
             gettext_noop("corrupted infoROM"),
             "Contact the vendor for a replacement. Until then, serial number and ECC counts are unreliable.",
+            points_to="card",
         ),
         ReasonWords(
             "tcc-mode",
             gettext_noop("the card is in TCC mode"),
             "CUDA: no action. DirectX: set the driver model of the card to WDDM or MCDM.",
+            points_to="configuration",
         ),
     ),
 )

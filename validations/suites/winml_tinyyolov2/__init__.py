@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from validations.suites.engine.adapters import is_software, software_name, vgpu
 from validations.suites.engine.base import (
+    Campaign,
     Demo,
     Image,
     Lines,
     Needs,
     Option,
     Past,
+    Policy,
     Reading,
     ReasonWords,
     Suite,
@@ -274,7 +276,11 @@ SUITE = Suite(
         ),
         nodes={"ackwin0002": "software-adapter", "ackwin0003": "device-removed", "ackwin0004": "cut"},
         exits={"device-removed": -2005270523},
-        past=Past(nights=1, days=1, campaign="Windows nodes before the release", ago=3, nodes=("ackwin",)),
+        past=Past(
+            runs=2,
+            campaigns=(Campaign(name="Windows nodes before the release", nodes=("ackwin",), ago=3),),
+            policies=(Policy(name="Windows", stack="directx-alibaba", days=14, level="ran"),),
+        ),
     ),
     not_compared=_NOT_OF_THE_CARD,
     proof="Evaluating (device = GPU, iteration = 1, …)...[SUCCESS], after the name of a hardware adapter",

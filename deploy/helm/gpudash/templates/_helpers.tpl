@@ -116,7 +116,7 @@ seccompProfile:
 {{- end }}
 {{- if include "gpudash.readsClusters" . }}
 - { name: watcher, mountPath: /etc/gpudash/watcher, readOnly: true }
-{{- if and .top.Values.otherClusters.watcherSecret (ne .of "usage") }}
+{{- if .top.Values.otherClusters.watcherSecret }}
 - { name: other-watcher, mountPath: /etc/gpudash/other/watcher, readOnly: true }
 {{- end }}
 {{- end }}
@@ -126,6 +126,12 @@ seccompProfile:
 {{- end }}
 {{- if .top.Values.otherClusters.launcherSecret }}
 - { name: other-launcher, mountPath: /etc/gpudash/other/launcher, readOnly: true }
+{{- end }}
+{{- if .top.Values.quarantine.enabled }}
+- { name: quarantine, mountPath: /etc/gpudash/quarantine, readOnly: true }
+{{- end }}
+{{- if .top.Values.otherClusters.quarantineSecret }}
+- { name: other-quarantine, mountPath: /etc/gpudash/other/quarantine, readOnly: true }
 {{- end }}
 {{- end }}
 {{- if and (eq .of "usage") .top.Values.usage.prometheusTokenSecret }}
@@ -147,7 +153,7 @@ seccompProfile:
 {{- end }}
 {{- if include "gpudash.readsClusters" . }}
 {{- include "gpudash.credentials" (dict "top" .top "role" "watcher") }}
-{{- if and .top.Values.otherClusters.watcherSecret (ne .of "usage") }}
+{{- if .top.Values.otherClusters.watcherSecret }}
 - name: other-watcher
   secret: { secretName: {{ .top.Values.otherClusters.watcherSecret }}, defaultMode: 0440 }
 {{- end }}
@@ -159,6 +165,19 @@ seccompProfile:
 {{- if .top.Values.otherClusters.launcherSecret }}
 - name: other-launcher
   secret: { secretName: {{ .top.Values.otherClusters.launcherSecret }}, defaultMode: 0440 }
+{{- end }}
+{{- if .top.Values.quarantine.enabled }}
+# The token of another account than the pod's: of a Secret, since a pod gets fresh tokens of its own account only.
+- name: quarantine
+  projected:
+    defaultMode: 0440
+    sources:
+      - configMap: { name: {{ include "gpudash.name" .top }}-clusters, items: [{ key: kubeconfig, path: kubeconfig }] }
+      - secret: { name: {{ include "gpudash.name" .top }}-quarantine, items: [{ key: token, path: token }, { key: ca.crt, path: ca.crt }] }
+{{- end }}
+{{- if .top.Values.otherClusters.quarantineSecret }}
+- name: other-quarantine
+  secret: { secretName: {{ .top.Values.otherClusters.quarantineSecret }}, defaultMode: 0440 }
 {{- end }}
 {{- end }}
 {{- if and (eq .of "usage") .top.Values.usage.prometheusTokenSecret }}

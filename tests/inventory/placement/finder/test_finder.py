@@ -12,13 +12,16 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Watch
-from inventory.placement.finder.finder import Found, all_reasons, find
-from inventory.placement.finder.request import BadRequest, Request, Toleration, read
+from inventory.placement.finder.finder import Found, Taking, all_notes, all_reasons, find, rank
+from inventory.placement.finder.request import WAYS, BadRequest, Request, Toleration, read
+from inventory.placement.finder.rows import Figures
 from inventory.placement.finder.words import NOTES, REASONS
 from inventory.queries.free import free_cards
+from kube import objects as kube
 from runtime.scope import Scope, seeing
-from stacks.engine.fitting import NOTES as ALL_NOTES
+from stacks.engine.fitting import Answer
 from tests.factories import GIB, MIB, make_cluster, make_fleet, make_node
+from tests.factories.batch import make_case
 
 pytestmark = pytest.mark.django_db
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
@@ -148,6 +151,67 @@ def test_the_tightest_node_comes_first_and_what_is_not_certain_last(cluster: Clu
     assert taking(find(Request(memory=4 * GIB))) == ["tight", "wide", "vague"]
 
 
+def answer(node: str, notes: tuple[str, ...] = (), gap: int | None = 40, free: int | None = 2, **more: Any) -> Taking:
+    figures = Figures((), "", "", 8, free, None, gap, None, None)
+    return Taking("prod", node, next(iter(WAYS.values())), Answer(notes=notes, **more), (), figures, kube.Node())
+
+
+def test_equal_accelerators_come_first_then_what_is_certain_then_the_tightest() -> None:
+    wanted = [
+        answer("tight", gap=24),
+        answer("fewer-free", free=2),
+        answer("name-a", free=3),
+        answer("name-b", free=3),
+        answer("no-count", free=None),
+        answer("no-gap", gap=None),
+        answer("vague", ("card-not-known",), gap=1),
+        answer("maybe-sick", ("may-be-unhealthy",), gap=30),
+        answer("slices", gap=1, parts=True),
+        answer("slices-vague", ("card-not-known",), gap=1, parts=True),
+        answer("npu", gap=1, npu=True),
+        answer("npu-slices", gap=1, npu=True, parts=True),
+    ]
+    several = Request(cards=2)
+    assert sorted(wanted[::2] + wanted[1::2], key=lambda one: rank(one, several)) == wanted
+    single = sorted(wanted, key=lambda one: rank(one, Request()))
+    assert [one.node for one in single][:3] == ["slices", "tight", "fewer-free"]
+    assert [one.node for one in single][-2:] == ["npu", "npu-slices"]
+
+
+@pytest.mark.parametrize(
+    ("case", "asked", "npu", "parts"),
+    [
+        ("nvidia-idle", Request(), False, False),
+        ("mig-mixed-labels-stale", Request(), False, True),
+        ("ascend-device-info", Request(), True, False),
+        ("hami-ascend", Request(memory=GIB), True, False),
+        ("hami-7-fields", Request(memory=GIB), False, False),
+        ("amd-partitions-mixed", Request(), False, True),
+        ("dra-amd-partitions", Request(), False, True),
+        ("enflame-whole", Request(), True, False),
+        ("cambricon-whole", Request(), True, False),
+    ],
+)
+def test_what_is_no_gpu_or_a_part_of_a_card_is_known(case: str, asked: Request, npu: bool, parts: bool) -> None:
+    make_case(make_cluster("case"), case, ready=True)
+    [one] = find(asked).taking
+    assert (one.answer.npu, one.answer.parts) == (npu, parts)
+
+
+def test_a_node_that_lacks_cpu_or_memory_is_refused_and_one_that_does_not_say_is_noted(cluster: Cluster) -> None:
+    for name in ("roomy", "full", "silent"):
+        make_node(cluster, name, "nvidia", 2, loads=(0.0, 1.0))
+    NodeTotals.objects.filter(node_name="full").update(cpu_free_millis=7_999, host_memory_free_bytes=GIB)
+    NodeTotals.objects.filter(node_name="silent").update(cpu_free_millis=None)
+    found = find(read({"cpu": ["8"], "host_memory": ["1"]}))
+    assert taking(found) == ["roomy", "silent"]
+    assert whys(found) == {"full": ("little-cpu", "")}
+    assert {one.node: one.notes for one in found.taking} == {"roomy": (), "silent": ("host-unknown",)}
+    assert whys(find(read({"host_memory": ["1025 MiB"]}))) == {"full": ("little-host-memory", "")}
+    assert whys(find(Request())) == {}
+    assert {one.figures.cpu_free for one in found.taking} == {96_000 - 1500, None}
+
+
 def test_the_model_is_asked_for_by_a_part_of_its_name(cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia", 1, loads=(0.0,))
     make_node(cluster, "t", "gpushare", 1, loads=(0.0,))
@@ -179,6 +243,8 @@ def test_an_amount_without_a_unit_is_gib(typed: str, size: int) -> None:
     ("name", "text"),
     [
         *(("memory", text) for text in ("a lot", "-1", "0", "21474836480", "1e400", "20 QiB", "9" * 50)),
+        *(("cpu", text) for text in ("0", "-1", "many", "1e9")),
+        *(("host_memory", text) for text in ("much", "0")),
         *(("cards", text) for text in ("0", "-1", "1.5", "x", "1025", "١")),
         *(("tolerate", text) for text in ("=a", "a:Never", "a=b=c", "a b\0")),
         *(("selector", text) for text in ("zone", "=a", "a=b=c")),
@@ -227,7 +293,7 @@ def test_who_sees_one_namespace_sees_the_same_room(cluster: Cluster) -> None:
 
 def test_every_reason_and_note_has_its_words() -> None:
     assert set(REASONS) == set(all_reasons())
-    assert set(NOTES) == set(ALL_NOTES)
+    assert set(NOTES) == set(all_notes())
 
 
 def test_the_number_of_queries_does_not_grow_with_the_cluster() -> None:

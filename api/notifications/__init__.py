@@ -1,0 +1,1 @@
+"""Channels, rules, deliveries and silences over REST."""
