@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -42,5 +44,5 @@ class Waste(ApiView):
             errors = {"cluster": [no_cluster(given["cluster"])]}
         if errors:
             raise bad_fields(errors)
-        of = {_FILTERS[name]: value for name, value in given.items()}
+        of: dict[str, Any] = {_FILTERS[name]: value for name, value in given.items()}
         return Response(answer_of(by, int(days), waste(database_now(), int(days), By(by), **of)))
