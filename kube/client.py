@@ -1,7 +1,7 @@
 """The seam to the Kubernetes API: authentication, TLS, proxies and raw requests, each with a total deadline and a largest size.
 
 Credentials come from a kubeconfig (token, token file, client certificate, exec plugin, auth provider; own CA; proxy) or from the
-service account of the pod. No credential appears in an error, a log or a repr. Only this and `configuration` import `kubernetes`.
+service account of the pod. No credential appears in an error, a log or a repr. Only `library` imports `kubernetes`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kube.stream import Stream
 from wording.said import sentence
 
 if TYPE_CHECKING:
-    from kubernetes.client import ApiClient
+    from kube.library import ApiClient
 
 __all__ = ["ApiError", "BadKubeconfig", "Client", "current_context"]
 
@@ -57,7 +57,7 @@ class Client:
         return f"<Client {self.server}>"
 
     def _load(self, answer: Answer | None = None) -> None:
-        from kubernetes.client import ApiClient  # late, as in `configuration`
+        from kube.library import ApiClient
 
         loaded = configuration.load(self.kubeconfig, self.context, answer.credential if answer else None)
         try:
@@ -79,7 +79,7 @@ class Client:
 
     def _credentials(self) -> tuple[ApiClient, str, Answer | None]:
         """The pools, the value of the header and the plugin's answer that the next request goes with."""
-        from kubernetes.config.config_exception import ConfigException
+        from kube.library import ConfigException
 
         plugin = self._plugin
         answer = plugin.answer(self.patience_s) if plugin is not None else None

@@ -16,9 +16,8 @@ from kube.kubeconfig import BadKubeconfig, Read, check_certificates, read
 from kube.plugin import Credential, Spec, cluster_info
 from wording.said import sentence
 
-# The library takes 35 MiB and 0.3 s: it is imported where a cluster is reached, so that processes that reach none do without.
 if TYPE_CHECKING:
-    from kubernetes.client import Configuration
+    from kube.library import Configuration
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -51,9 +50,7 @@ class Loaded(msgspec.Struct):
 
 def load(kubeconfig: str, context: str, credential: Credential | None = None) -> Loaded:
     """kubeconfig "": the service account of the pod. credential: of the plugin that the file names. Raises BadKubeconfig."""
-    from kubernetes.client import Configuration
-    from kubernetes.config.config_exception import ConfigException
-    from kubernetes.config.kube_config import KubeConfigLoader
+    from kube.library import ConfigException, Configuration, KubeConfigLoader
 
     configuration = Configuration()
     configuration.retries = False
@@ -89,8 +86,7 @@ def _files(path: Path, found: Read) -> list[str]:
 
 
 def _of_pod(configuration: Configuration) -> Loaded:
-    from kubernetes.config.config_exception import ConfigException
-    from kubernetes.config.incluster_config import InClusterConfigLoader
+    from kube.library import ConfigException, InClusterConfigLoader
 
     authority = str(SERVICE_ACCOUNT / "ca.crt")
     stamps = {authority: stamp(authority)}
