@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, OutputWrapper
@@ -39,3 +40,9 @@ def _shown(stream: OutputWrapper) -> Shown:
     made = Shown(out)
     made.style_func = stream.style_func
     return made
+
+
+def add_output(parser: ArgumentParser, *more: str, json: str = "", default: str = "text") -> None:
+    """`-o text|json`, in `options["output"]`. more: other forms. json: what the JSON is, for the help."""
+    told = f"form of the output; json: {json}" if json else "form of the output"
+    parser.add_argument("-o", "--output", choices=("text", "json", *more), default=default, help=told)

@@ -53,7 +53,7 @@ def test_cpu_that_no_node_has_is_a_reason() -> None:
 
 
 def test_json_is_what_rest_has() -> None:
-    found: Any = json.loads(run("--memory", "20", "--json", "--stack", "nvidia"))
+    found: Any = json.loads(run("--memory", "20", "-o", "json", "--stack", "nvidia"))
     assert found["request"]["memory_bytes"] == 20 * GIB
     assert [(one["node"], one["limits"]) for one in found["fitting"]] == [("large", {"nvidia.com/gpu": 1})]
     assert [one["code"] for one in found["refusing"]] == ["other-stack"]
@@ -76,7 +76,7 @@ def test_moves_are_printed_as_comments(cluster: Cluster) -> None:
     found = run("--cards", "4", "--moves")
     assert "# kubectl cordon more" in found
     assert "kubectl delete pod --namespace" in found
-    assert json.loads(run("--cards", "4", "--moves", "--json"))["node"] == "more"
+    assert json.loads(run("--cards", "4", "--moves", "-o", "json"))["node"] == "more"
     with pytest.raises(SystemExit):
         assert run("--cards", "9", "--moves").startswith("No plan")
     assert run("--free-node", "--stack", "gpushare").startswith("No move needed: prod/small")

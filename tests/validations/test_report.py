@@ -100,7 +100,7 @@ def test_each_place_has_its_outcome_and_what_ran_there(campaign: Campaign) -> No
 def test_page_rest_and_command_give_one_hash_that_a_reader_can_repeat(
     campaign: Campaign, viewer: Client, tmp_path: Path
 ) -> None:
-    told = command(campaign.pk, "--json")
+    told = command(campaign.pk, "-o", "json")
     file = tmp_path / "report.json"
     file.write_text(told)
     summed = subprocess.run(["sha256sum", str(file)], capture_output=True, text=True, check=True).stdout.split()[0]
@@ -125,7 +125,7 @@ def test_verify_of_a_file_in_which_a_name_stands_twice_is_no_traceback(tmp_path:
 
 def test_verify_says_whether_the_stored_campaign_gives_the_same(campaign: Campaign, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
-    file.write_text(command(campaign.pk, "--json"))
+    file.write_text(command(campaign.pk, "-o", "json"))
     assert "Identical: the file matches" in command("verify", str(file))
     Run.objects.filter(verdict="failed").update(verdict="passed", level="checked")
     out = io.StringIO()
@@ -136,7 +136,7 @@ def test_verify_says_whether_the_stored_campaign_gives_the_same(campaign: Campai
 
 
 def test_a_file_that_was_changed_is_found_out(campaign: Campaign, tmp_path: Path) -> None:
-    told = command(campaign.pk, "--json")
+    told = command(campaign.pk, "-o", "json")
     file = tmp_path / "report.json"
     file.write_text(told.replace('"outcome":"failed"', '"outcome":"validated"'))
     with pytest.raises(CommandError, match="The file differs from"):

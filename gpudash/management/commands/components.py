@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from inventory.management.arguments import no_node, one_cluster
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from inventory.models import Node
 from resources.inspection import components
 
@@ -18,7 +18,7 @@ class Command(ShownCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("node", nargs="?", help="only this node")
-        parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+        add_output(parser)
         parser.add_argument("--cluster", help="name of the cluster; required if there are several")
 
     def handle(self, *args: Any, **options: Any) -> None:

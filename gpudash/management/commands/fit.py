@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from inventory.placement.finder.finder import Found, Refusing, Taking, find
 from inventory.placement.finder.manifest import IMAGE, manifests
 from inventory.placement.finder.request import WAYS, BadRequest, Request, read
@@ -56,7 +56,7 @@ class Command(ShownCommand):
             "--moves", action="store_true", help="print the cheapest pods to move for the request to fit"
         )
         parser.add_argument("--free-node", action="store_true", help="as --moves, for a node without pods with cards")
-        parser.add_argument("--json", action="store_true", help="print JSON as in REST (/api/v1/fit)")
+        add_output(parser, json="as in REST (/api/v1/fit)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         names = ("stack", "model", "tolerate", "selector", "cluster")
@@ -65,7 +65,7 @@ class Command(ShownCommand):
         try:
             request = read(given)
             if options["moves"] or options["free_node"]:
-                self._moves(request, options["free_node"], options["json"])
+                self._moves(request, options["free_node"], options["output"] == "json")
                 return
             found = find(request)
         except BadRequest as error:
@@ -75,7 +75,7 @@ class Command(ShownCommand):
         limit = found.nodes if options["all"] else _SHOWN
         if options["yaml"]:
             self._yaml(found)
-        elif options["json"]:
+        elif options["output"] == "json":
             self.stdout.write(msgspec.json.format(msgspec.json.encode(fit_of(found, limit))).decode())
         else:
             self.stdout.write("\n".join(_lines(found, limit)))

@@ -15,7 +15,7 @@ import msgspec
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from resources.declared import filled
 from resources.floor import FloorList, FloorShape
 from validations.floors import MOST_CHARACTERS, Floor, WrongFile, built_in, lines
@@ -36,11 +36,11 @@ class Command(ShownCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--model", default="", help="part of the name of the card model (default: all)")
         parser.add_argument("--suite", default="", help="name of a suite (default: all)")
-        parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+        add_output(parser)
         verbs = parser.add_subparsers(dest="verb")
         check = verbs.add_parser("check", help="report the errors of a file, line by line; nothing is changed")
         check.add_argument("file", help="CSV file for GPUDASH_FLOORS_FILE; - for standard input")
-        check.add_argument("-o", "--output", choices=("text", "json"), default=SUPPRESS)
+        add_output(check, default=SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["verb"] == "check":

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from inventory.forecast.method import AHEAD, LEAST, Forecast
 from inventory.forecast.pools import PoolForecast, asked
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from inventory.placement.finder.finder import clusters_of
 from inventory.placement.finder.request import BadRequest, Request, read
 from resources.forecast import answer_of
@@ -32,7 +32,7 @@ class Command(ShownCommand):
         parser.add_argument("--memory", help="memory per card: 20, 20GiB, 20000MiB; without a unit: GiB")
         parser.add_argument("--model", action="append", default=[], help="part of the name of the card model")
         parser.add_argument("--cluster", action="append", default=[], help="name of a cluster (default: all)")
-        parser.add_argument("--json", action="store_true", help="print JSON as in REST (/api/v1/forecast)")
+        add_output(parser, json="as in REST (/api/v1/forecast)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         given = {name: options[name] for name in ("model", "cluster")} | {"cards": [options["cards"]]}
@@ -44,7 +44,7 @@ class Command(ShownCommand):
             raise CommandError(
                 "; ".join(f"--{name}: {' '.join(texts)}" for name, texts in error.errors.items())
             ) from None
-        if options["json"]:
+        if options["output"] == "json":
             self.stdout.write(msgspec.json.format(msgspec.json.encode(answer_of(wanted, found))).decode())
         else:
             self.stdout.write("\n".join(_lines(wanted, found)))

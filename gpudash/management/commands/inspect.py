@@ -15,7 +15,7 @@ import msgspec
 from django.core.management.base import CommandError
 
 from inventory.management.arguments import no_node, one_cluster
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from inventory.models import Cluster, Node, NodeTotals, Pod
 from inventory.stack_context import stack_context
 from kube import objects as kube
@@ -38,7 +38,7 @@ class Command(ShownCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("node", nargs="?", help="only this node")
         parser.add_argument("-d", "--details", action="store_true", help="one line per card, with its allocations")
-        parser.add_argument("-o", "--output", choices=("text", "json", *REPORTS), default="text")
+        add_output(parser, *REPORTS)
         parser.add_argument("--cluster", help="name of the cluster; required if there are several")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from resources.suspect import Suspect, SuspectList, suspects_of
 from validations.suspects import suspects
 from wording.columns import aligned
@@ -20,11 +20,11 @@ class Command(ShownCommand):
     requires_system_checks: Any = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print JSON as in REST (/api/v1/suspects)")
+        add_output(parser, json="as in REST (/api/v1/suspects)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = suspects_of(suspects())
-        if options["json"]:
+        if options["output"] == "json":
             self.stdout.write(msgspec.json.format(msgspec.json.encode(found)).decode())
         else:
             self.stdout.write("\n".join(_lines(found)))

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from gpudash.upgrade import Check, Database, Setting, check
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 
 UNCHANGED, IMPOSSIBLE, CHANGES = 0, 1, 2
 #: Migrations that are named in the text; JSON has all.
@@ -28,7 +28,7 @@ class Command(ShownCommand):
     requires_system_checks: Any = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+        add_output(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = check()

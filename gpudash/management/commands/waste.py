@@ -12,7 +12,7 @@ from inventory.charges.exact import amounts_of
 from inventory.charges.idle import rounded
 from inventory.charges.prices import Money
 from inventory.charges.waste import WINDOWS, Wasted, waste
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from inventory.models.charges import By
 from resources.waste import answer_of
 from runtime.clock import database_now
@@ -34,13 +34,13 @@ class Command(ShownCommand):
         parser.add_argument("--days", type=int, choices=WINDOWS, default=WINDOWS[0], help="days (default: 7)")
         parser.add_argument("--cluster", help="name of a cluster (default: all)")
         parser.add_argument("--namespace", help="namespace (default: all)")
-        parser.add_argument("--json", action="store_true", help="print JSON as in REST (/api/v1/waste)")
+        add_output(parser, json="as in REST (/api/v1/waste)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         of = {"cluster__name": options["cluster"], "namespace": options["namespace"]}
         by, days = By(options["by"]), options["days"]
         found = waste(database_now(), days, by, **{name: value for name, value in of.items() if value})
-        if options["json"]:
+        if options["output"] == "json":
             answer = answer_of(by.value, days, found)
             self.stdout.write(msgspec.json.format(msgspec.json.encode(answer)).decode())
         else:
@@ -68,7 +68,7 @@ def _lines(by: By, days: int, found: Sequence[Wasted]) -> Iterator[str]:
         rows.append("\t".join(map(one_line, cells)) + "\t")
     yield aligned("\n".join([head, *rows])).rstrip("\n")
     if len(found) > _SHOWN:
-        yield f"and {len(found) - _SHOWN} more: --json"
+        yield f"and {len(found) - _SHOWN} more: -o json"
 
 
 def _hours(mib_s: int | None) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from notifications import manage, reading, silences
 from notifications.matching import in_force
 from notifications.models import DeliveryState, Silence
@@ -148,7 +148,7 @@ class Command(ShownCommand):
 
 
 def _output(parser: ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    add_output(parser)
 
 
 def _span(text: str) -> timedelta:

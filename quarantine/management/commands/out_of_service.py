@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from quarantine import manage, reading
 from quarantine.models import Case, How, QuarantineSwitch
 from quarantine.planned import Plan
@@ -135,7 +135,7 @@ class Command(ShownCommand):
 
 
 def _output(parser: ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    add_output(parser)
 
 
 def _do(verb: str, row: Case, options: dict[str, Any]) -> None:

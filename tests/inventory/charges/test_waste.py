@@ -74,7 +74,7 @@ def test_rest_and_command_tell_the_same(api: Client, week: Cluster) -> None:
     assert row["suggestion"] == {"memory_bytes": 12 * GIB, "confidence": "certain"}
     assert row["memory_used_p99_bytes"] == 10 * GIB
     out = io.StringIO()
-    call_command("waste", "--by", "owner", "--days", "30", "--json", stdout=out)
+    call_command("waste", "--by", "owner", "--days", "30", "-o", "json", stdout=out)
     assert json.loads(out.getvalue()) == answer
     out = io.StringIO()
     call_command("waste", "--by", "owner", "--days", "30", stdout=out)

@@ -120,7 +120,7 @@ def test_rest_and_command_tell_the_same(api: Client, cluster: Cluster, pool: str
     assert len(one["cards_free"]["tested"]) == 7
     assert one["fits"]["by"] == "cards_free"
     out = io.StringIO()
-    call_command("forecast", "--cards", "8", "--memory", "10", "--json", stdout=out)
+    call_command("forecast", "--cards", "8", "--memory", "10", "-o", "json", stdout=out)
     assert json.loads(out.getvalue()) == answer
     out = io.StringIO()
     call_command("forecast", "--cards", "8", "--memory", "10", stdout=out)

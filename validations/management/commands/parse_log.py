@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from validations.suites import find, registry
 from validations.suites.engine.base import TEXT_ALONE, Outcome, Result, read_log, to_json
 from wording.printable import one_line
@@ -29,7 +29,7 @@ class Command(ShownCommand):
         parser.add_argument(
             "--exit-code", type=int, help="exit code of the container; without it only the log is judged"
         )
-        parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+        add_output(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         suite = find(options["suite"])

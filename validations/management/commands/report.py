@@ -14,7 +14,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from validations import querysets, report
 from validations.certificate import envelope, issue
 from validations.models import Campaign
@@ -30,10 +30,7 @@ class Command(ShownCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="ID of a campaign (with --certificate also of a policy), or: verify, key")
         parser.add_argument("file", nargs="?", help="with verify: the report as JSON; - for standard input")
-        parser.add_argument(
-            "--json", action="store_true", help="print the canonical JSON, from which the hash is computed"
-        )
-
+        add_output(parser, json="canonical, from which the hash is computed")
         parser.add_argument("--certificate", action="store_true", help="print the signed report (in-toto, DSSE)")
         parser.add_argument(
             "--key", help="with verify: public key; the file is a certificate, and no database is needed"
@@ -49,7 +46,7 @@ class Command(ShownCommand):
         if options["file"]:
             raise CommandError(f"{options['file']}: a file is allowed only with verify", returncode=2)
         found = report.content(_campaign(options["campaign"]))
-        if options["json"]:
+        if options["output"] == "json":
             self.stdout.write(report.canonical(found).decode("ascii"), ending="")
         else:
             self.stdout.write(as_text(found))

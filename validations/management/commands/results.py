@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from validations import imported
 from validations.imported import Report
 from validations.imports import registry
@@ -96,7 +96,7 @@ class Command(ShownCommand):
 
 
 def _output(parser: ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    add_output(parser)
 
 
 def _read(name: str) -> bytes:
