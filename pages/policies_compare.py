@@ -32,7 +32,7 @@ from runtime.clock import database_now
 from validations.models import Policy
 from validations.planning import Refused
 from validations.policies import compare, losses, reading
-from validations.policies.compare import DAY, DRIVER, IMAGE, KERNEL, Compared, Group
+from validations.policies.compare import DAY, DRIVER, IMAGE, KERNEL, MIG, OPERATOR, Compared, Group
 from validations.policies.losses import OUTCOMES, Detail, Lost
 from validations.policies.measured import CHANCE, LEAST_PERCENT
 from validations.policies.reading import STATES, Counts
@@ -44,10 +44,19 @@ _TITLES = {
     DRIVER: gettext_lazy("Drivers"),
     IMAGE: gettext_lazy("Images"),
     KERNEL: gettext_lazy("Kernels"),
+    OPERATOR: gettext_lazy("GPU Operators"),
+    MIG: gettext_lazy("MIG layouts"),
     DAY: gettext_lazy("Days"),
 }
 #: What is typed where nothing is offered.
-_HINTS = {DRIVER: "", IMAGE: "registry.example/image:tag", KERNEL: "6.8.0-52-generic", DAY: "2026-11-22"}
+_HINTS = {
+    DRIVER: "",
+    IMAGE: "registry.example/image:tag",
+    KERNEL: "6.8.0-52-generic",
+    OPERATOR: "25.3.0",
+    MIG: "all-1g.10gb",
+    DAY: "2026-11-22",
+}
 
 
 @dataclass(frozen=True)
@@ -98,7 +107,7 @@ class LossLine:
 @require_safe
 @answered
 def policies_compare(request: HttpRequest) -> HttpResponseBase:
-    """?by=driver|image|kernel|day&a=&b=, and what narrows it. Without a and b: the two newest drivers, or this week."""
+    """?by=driver&a=&b=, and what narrows it (`compare.WAYS`). Without a and b: the two newest drivers, or this week."""
     given = {name: values for name, values in request.GET.lists() if any(values)}
     back = _("Policies"), reverse("policies")
     if unknown := given.keys() - {*compare.NAMES, "loss", "after"}:

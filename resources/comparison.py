@@ -36,9 +36,9 @@ class ComparedLosses(Shape):
 
 
 class ComparedSide(Shape):
-    """A driver, image, kernel or day."""
+    """A driver, image, kernel, GPU Operator, MIG layout or day."""
 
-    name: Annotated[str, fact("Driver version, image, kernel version, or day.")]
+    name: Annotated[str, fact("Version, image, layout or day.")]
     at: Annotated[datetime | None, fact("Start of the last hour of its counts; null: no card was counted.")]
     counts: Annotated[ComparedCounts | None, fact("Of the groups with both sides; null: there is none.")]
 
@@ -132,9 +132,9 @@ class ComparedMeasurement(Shape):
 
 
 class PolicyComparison(Shape):
-    """Before and after: two drivers, images, kernels, or days."""
+    """Before and after of a change."""
 
-    by: Annotated[str, fact("driver, image, kernel or day.")]
+    by: Annotated[str, fact("driver, image, kernel, operator, mig-layout or day.")]
     before: ComparedSide
     after: ComparedSide
     lost: ComparedLosses

@@ -13,7 +13,7 @@ from django.conf import settings as django_settings
 from django.db.models import Sum
 
 from inventory.marks import TAINT as QUARANTINE_TAINT
-from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod, ResourceSlice
+from inventory.models import Allocation, Card, Cluster, Component, Node, NodeTotals, Pod, ResourceSlice
 from inventory.stack_context import stack_context
 from kube import claims
 from kube import objects as kube
@@ -39,6 +39,8 @@ _slices = decoder(claims.ResourceSlice)
 _pods = decoder(kube.Pod)
 #: Labels of a node, or plugins, that are kept with a run, and characters of each.
 MOST_LABELS, MOST_LABEL = 60, 300
+#: Name of the component, and of the label of NVIDIA's MIG manager.
+_OPERATOR, _MIG_LAYOUT = "gpu-operator", "nvidia.com/mig.config"
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,12 +223,14 @@ def _resource(name: str, allocatable: int | None, held: int, unit: int | None) -
 
 
 def snapshot(place: Place) -> dict[str, Any]:
-    """What the node was when the run was asked for: kept with the run, since the node changes. One query.
+    """What the node was when the run was asked for: kept with the run, since the node changes. Two queries.
 
     labels: those that do not come from Kubernetes itself, as the systems that give out cards write them. plugins: image of each
-    plugin or operator component on the node. cordoned: "yes" or "no"; snapshots of older versions have none of the three.
+    plugin or operator component on the node. cordoned: "yes" or "no". operator: version of the GPU Operator of the cluster.
+    mig_layout: the name under which the MIG manager knows it, once it has been applied.
     """
     node = place.node
+    labels = labels_of(_node_of(node))
     found: dict[str, Any] = {
         "os": node.os,
         "os_image": node.os_image,
@@ -240,17 +244,22 @@ def snapshot(place: Place) -> dict[str, Any]:
         "stack": place.target.stack,
         "node_uid": node.uid,
         "cordoned": "yes" if node.unschedulable else "no",
-        "labels": _labels(_node_of(node)),
+        "labels": _labels(labels),
         "plugins": _plugins(node),
+        "operator": _operator(node.cluster_id),
+        "mig_layout": labels.get(_MIG_LAYOUT, "") if labels.get(f"{_MIG_LAYOUT}.state") == "success" else "",
     }
     return {name: value for name, value in found.items() if value}
 
 
-def _labels(node: kube.Node) -> dict[str, str]:
-    own = {
-        name: value for name, value in labels_of(node).items() if not name.partition("/")[0].endswith("kubernetes.io")
-    }
+def _labels(labels: dict[str, str]) -> dict[str, str]:
+    own = {name: value for name, value in labels.items() if not name.partition("/")[0].endswith("kubernetes.io")}
     return {name: own[name][:MOST_LABEL] for name in sorted(own)[:MOST_LABELS] if "timestamp" not in name}
+
+
+def _operator(cluster: int) -> str:
+    rows = Component.objects.filter(cluster_id=cluster, node_name="", name=_OPERATOR).values_list("version", flat=True)
+    return next(iter(rows), "")
 
 
 def _plugins(node: Node) -> dict[str, str]:

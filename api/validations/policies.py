@@ -190,7 +190,7 @@ class PoliciesCompared(ApiView):
     renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
 
     @extend_schema(
-        summary="Before and after: two drivers, images, kernels or days: which cards lost what, and measurements",
+        summary="Before and after of a change: which cards lost what, and measurements",
         parameters=[
             OpenApiParameter("by", str, enum=list(compare.WAYS), description="what a and b are (default: driver)"),
             OpenApiParameter("a", str, required=True, description="before: version, image, or day YYYY-MM-DD (UTC)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -16,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from accounts.roles import Role
-from inventory.models import Cluster, Component
+from inventory.models import Cluster, Component, Node
 from pages.frame.worded import worded
 from runtime.scope import Scope, seeing
 from tests.cast import bearer, make_token, make_user, signed_in
@@ -275,3 +276,15 @@ def test_the_sentence_in_chinese(prod: Cluster) -> None:
     assert found is not None
     with override("zh-hans"):
         assert worded(found.lasting(timezone.now())) == "驱动正在升级（pod-restart-required，已 4 分钟）。"
+
+
+@pytest.mark.parametrize(("state", "layout"), [("success", "all-1g.10gb"), ("pending", None), ("", None)])
+def test_a_run_keeps_the_operator_and_the_layout(prod: Cluster, state: str, layout: str | None) -> None:
+    """A layout once it has been applied."""
+    component(prod, "", "gpu-operator", version="25.3.0")
+    node = Node.objects.get(name="gpu-1")
+    facts = json.loads(node.facts)
+    facts["metadata"]["labels"] |= {"nvidia.com/mig.config": "all-1g.10gb", "nvidia.com/mig.config.state": state}
+    Node.objects.update(facts=json.dumps(facts))
+    run, _ = request_run(wish())
+    assert (run.node_snapshot["operator"], run.node_snapshot.get("mig_layout")) == ("25.3.0", layout)

@@ -1,6 +1,6 @@
 """Before and after a change: the counts under A beside those under B, which cards lost what, and by how much measurements moved.
 
-A, B: two drivers, images of runs, kernels, or days. Of images and kernels there are no counts.
+A, B: two drivers, images of runs, kernels, GPU Operators, MIG layouts, or days. Only drivers and days have counts.
 
 Counts are those of an hour (`PolicyCount`), by group: the cards of one cluster, pool and model. Of two drivers, each group by itself,
 since an upgrade reaches them one after the other: B at the last hour in which the group had it; A at its last hour before the group's
@@ -31,11 +31,17 @@ from validations.policies.measured import Moved, Sides, both, moved
 from validations.policies.reading import STATES, Counts, Narrowed, total
 from wording.said import sentence
 
-DRIVER, IMAGE, KERNEL, DAY = "driver", "image", "kernel", "day"
-WAYS = (DRIVER, IMAGE, KERNEL, DAY)
+DRIVER, IMAGE, KERNEL, OPERATOR, MIG, DAY = "driver", "image", "kernel", "operator", "mig-layout", "day"
+WAYS = (DRIVER, IMAGE, KERNEL, OPERATOR, MIG, DAY)
 #: Those that are counted.
 COUNTED = (DRIVER, DAY)
-_COLUMNS = {DRIVER: "driver_version", IMAGE: "image", KERNEL: "node_snapshot__kernel"}
+_COLUMNS = {
+    DRIVER: "driver_version",
+    IMAGE: "image",
+    KERNEL: "node_snapshot__kernel",
+    OPERATOR: "node_snapshot__operator",
+    MIG: "node_snapshot__mig_layout",
+}
 #: Parameters of the address, of REST and of the command.
 NAMES = ("by", "a", "b", "cluster", "pool", "model", "policy")
 #: Counts and results of before are not compared.

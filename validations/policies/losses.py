@@ -6,7 +6,8 @@ A card that the policy covers lost where its result under A is a pass on the pol
 
 failed       is a failure
 slower       is no failure, and a measurement that both have says so by more than the suite allows (`baseline.share`)
-not-tested   is not there; of two drivers or kernels only where the node has B now: else the card was never under B. Never of images
+not-tested   is not there; of two drivers or kernels only where the node has B now: else the card was never under B. Never of images,
+             operators and MIG layouts
 
 Only runs of the same workload are compared by measurements, of two images those with the same options.
 What a run did not measure is unknown, and never a loss. Of a card that lost under several suites the worst counts.
@@ -242,7 +243,13 @@ def tests_of(policies: Iterable[Policy]) -> list[Test]:
 
 
 #: Column of a run, and of a node, by what is compared; what tells the work of a suite where it is not the workload.
-_COLUMNS = {"driver": "driver_version", "image": "image", "kernel": "node_snapshot ->> 'kernel'"}
+_COLUMNS = {
+    "driver": "driver_version",
+    "image": "image",
+    "kernel": "node_snapshot ->> 'kernel'",
+    "operator": "node_snapshot ->> 'operator'",
+    "mig-layout": "node_snapshot ->> 'mig_layout'",
+}
 _OF_NODE = {"driver": "driver_version", "kernel": "kernel"}
 WORK = {"image": "options_key"}
 #: The newest result of each card under A and under B: one scan, since a planner joins two of them badly.

@@ -107,7 +107,7 @@ def test_without_a_second_driver_it_says_so(viewer: Client, cluster: Cluster) ->
     ("query", "text"),
     [
         ("a=1", "Required."),
-        ("by=week&a=1&b=2", "Must be one of: driver, image, kernel, day."),
+        ("by=week&a=1&b=2", "Must be one of: driver, image, kernel, operator, mig-layout, day."),
         ("by=day&a=1&b=2", "Must be a day: YYYY-MM-DD."),
         ("a=1&b=1", "Must be another one than a."),
         ("a=1&b=2&cluster=nope", "There is no cluster 'nope'"),

@@ -181,6 +181,16 @@ def test_the_newest_result_under_a_driver_counts(fleet: Cluster) -> None:
     assert lost(drivers()) == []
 
 
+@pytest.mark.parametrize("by", ["operator", "mig-layout"])
+def test_what_a_run_keeps_tells_the_sides(fleet: Cluster, by: str) -> None:
+    passed(card(0), NEW, DAY, "failed")
+    passed(card(1), NEW, DAY)
+    for driver, value in ((OLD, "one"), (NEW, "two")):
+        Run.objects.filter(driver_version=driver).update(node_snapshot={by.replace("-", "_"): value})
+    found = compare.compare(compare.read({"by": [by], "a": ["one"], "b": ["two"]}))
+    assert lost(found) == [("node-0", "failed")]
+
+
 def test_what_does_not_count_is_no_loss(fleet: Cluster) -> None:
     for number in range(5):
         passed(card(number), NEW, DAY, bandwidth=10.0)

@@ -146,10 +146,11 @@ def test_of_a_day_the_results_until_its_end_are_before(upgraded: Cluster) -> Non
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("by", "column"), [("image", "image"), ("kernel", "node_snapshot")])
-def test_images_and_kernels_are_compared_too(upgraded: Cluster, by: str, column: str) -> None:
+@pytest.mark.parametrize("by", ["image", "kernel", "operator", "mig-layout"])
+def test_of_what_a_run_keeps_each_is_compared(upgraded: Cluster, by: str) -> None:
     for driver, value in ((OLD, "one"), (NEW, "two")):
-        Run.objects.filter(driver_version=driver).update(**{column: {"kernel": value} if by == "kernel" else value})
+        kept = {"image": value} if by == "image" else {"node_snapshot": {by.replace("-", "_"): value}}
+        Run.objects.filter(driver_version=driver).update(**kept)
     Run.objects.update(workload_key="") if by == "image" else None
     found = asked(by=[by], a=["one"], b=["two"])
     assert bandwidth(found).judged == "slower"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.management.shown import ShownCommand
+from inventory.management.shown import ShownCommand, add_output
 from inventory.models import Cluster
 from runtime.clock import database_now
 from validations.management.pairs import pairs
@@ -82,7 +82,7 @@ class Command(ShownCommand):
         _of_comparison(
             verbs.add_parser(
                 "compare",
-                help="compare two drivers, images, kernels or days: which cards lost what, and by how much measurements moved",
+                help="compare before and after of a change: which cards lost what, and by how much measurements moved",
             )
         )
 
@@ -264,7 +264,7 @@ def _in_words(card: dict[str, Any]) -> str:
 
 
 def _output(parser: ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    add_output(parser)
 
 
 def _fields(parser: ArgumentParser) -> None:
