@@ -138,7 +138,7 @@ def _others(slow: dict[tuple[int, str, str], list[Slow]]) -> list[Suspect]:
 
 def _failures(found: Suspicion) -> Said:
     return sentence(
-        "{pods} of {of_pods} failed pods, {failed} of {workloads} workloads, {namespaces} namespaces, by chance {chance}",
+        "{pods} of {of_pods} failed pods, of {namespaces} namespaces; {failed} of {workloads} workloads; by chance {chance}",
         pods=found.pods,
         of_pods=found.of_pods,
         failed=found.failed,
@@ -158,9 +158,9 @@ def _slow(one: Slow) -> Said:
         "targets": one.targets,
     }
     if one.deviations is None:
-        return sentence("{suite}: {name} {value} {unit}, {targets} others {median}", **amounts)
+        return sentence("{suite}: {name} {value} {unit}; median of {targets} others {median} {unit}", **amounts)
     return sentence(
-        "{suite}: {name} {value} {unit}, {targets} others {median}, {z} deviations worse",
+        "{suite}: {name} {value} {unit}; median of {targets} others {median} {unit}; {z} deviations worse",
         z=f"{one.deviations:.1f}",
         **amounts,
     )
@@ -168,7 +168,7 @@ def _slow(one: Slow) -> Said:
 
 def _gap(one: Gap) -> Said:
     return sentence(
-        "{activity} active, {cards} other cards of its job {others}, {hours} h",
+        "{activity} active in {hours} h; {cards} other cards of its job {others}",
         activity=f"{one.activity:.0%}",
         cards=one.cards,
         others=f"{one.others:.0%}",

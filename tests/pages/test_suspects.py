@@ -60,7 +60,7 @@ def test_the_page_names_the_card_with_its_evidence_and_a_button(admin: Client, b
     page = get(admin, "/suspects")
     [row] = page.tables["Suspects"]
     assert row[0].startswith("n03 · card")
-    assert row[1].startswith("4 of 4 failed pods, 4 of 5 workloads, 4 namespaces, by chance")
+    assert row[1].startswith("4 of 4 failed pods, of 4 namespaces; 4 of 5 workloads; by chance")
     assert f"/cards/{bad.pk}" in page.links
     assert any("/validations/new?" in link and "n03" in link for link in page.links)
 
@@ -70,7 +70,7 @@ def test_rest_and_the_command_say_the_same(viewer: Client, bad: Card) -> None:
     [one] = found["suspects"]
     assert (one["card_id"], one["exit_codes"], one["days"]) == (bad.pk, [134], 1)
     out = io.StringIO()
-    call_command("suspects", "--json", stdout=out)
+    call_command("suspects", "-o", "json", stdout=out)
     assert json.loads(out.getvalue()) == found
     assert viewer.get("/api/v1/suspects?x=1").status_code == 400
 
@@ -124,7 +124,7 @@ def test_a_slow_card_is_listed_with_its_measurement(viewer: Client, cluster: Clu
         run.pk,
     )
     assert told["deviations"] == pytest.approx(56.3, abs=0.1)
-    assert "gflops 300 GFLOP/s, 14 others 467, 56.3 deviations worse" in get(viewer, "/suspects").text
+    assert "gflops 300 GFLOP/s; median of 14 others 467 GFLOP/s; 56.3 deviations worse" in get(viewer, "/suspects").text
     with seeing(Scope(namespaces=frozenset({(cluster.pk, "team-0")}))):
         assert suspects().rows == ()
 
@@ -160,7 +160,7 @@ def test_a_card_that_is_idle_within_a_busy_job_is_listed(viewer: Client, cluster
         0.96,
     )
     assert one["activity_difference"]["samples"] >= 23
-    assert "10% active, 3 other cards of its job 96%, 2 h" in get(viewer, "/suspects").text
+    assert "10% active in 2 h; 3 other cards of its job 96%" in get(viewer, "/suspects").text
     out = io.StringIO()
     call_command("suspects", stdout=out)
     assert "10% active" in out.getvalue()
