@@ -600,6 +600,7 @@ class Migration(migrations.Migration):
                 ('health_reports', models.TextField(blank=True, db_default='', default='')),
                 ('rooms', models.TextField(blank=True, db_default='', default='')),
                 ('offers', models.TextField(blank=True, db_default='', default='')),
+                ('pieces', models.TextField(blank=True, db_default='', default='')),
                 ('cpu_free_millis', models.BigIntegerField(null=True)),
                 ('host_memory_free_bytes', models.BigIntegerField(null=True)),
                 ('recheck_at', models.DateTimeField(null=True)),

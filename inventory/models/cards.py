@@ -72,6 +72,8 @@ class NodeTotals(OfCluster):
     rooms = models.TextField(blank=True, default="", db_default="")
     #: What the scheduler counts of the node, as JSON: resource of cards → [allocatable, that less what pods on it request].
     offers = models.TextField(blank=True, default="", db_default="")
+    #: Its cards as the rules of placement see them, see `inventory.pieces`.
+    pieces = models.TextField(blank=True, default="", db_default="")
     #: Allocatable CPU, in thousandths, and main memory, less what mirrored pods on it request: no more than this is free, since pods
     #: that request no card are not mirrored. None: unknown.
     cpu_free_millis = models.BigIntegerField(null=True)

@@ -38,7 +38,7 @@ def clusters() -> QuerySet[Cluster]:
 
 def node_totals() -> QuerySet[NodeTotals]:
     """One row per node with a GPU: its totals. `with_nodes` adds the node itself."""
-    return NodeTotals.objects.select_related("cluster")
+    return NodeTotals.objects.select_related("cluster").defer("pieces")
 
 
 #: What is said of a node whose row is not there.

@@ -15,6 +15,7 @@ from django.db import models
 from inventory.health import judge
 from inventory.mirror.values import Columns, digest
 from inventory.models import Allocation, Card, Finding, NodeTotals
+from inventory.pieces import packed
 from inventory.reconcile.chunk import Chunk, NodeChunk, StoredAllocation
 from inventory.reconcile.columns import (
     allocation_columns,
@@ -69,12 +70,13 @@ def unit_changed(chunk: Chunk) -> bool:
 
 
 class _Writer:
-    """One chunk. cards, ids: of each node, the columns that its report wants, and the ids of its cards by key."""
+    """One chunk. Of each node, cards, allocations: the columns that its report wants; ids: of its cards, by key."""
 
     def __init__(self, chunk: Chunk, first: bool) -> None:
         self.cluster_id, self.now, self.nodes, self.written = chunk.cluster_id, chunk.now, chunk.nodes, 0
         self.first = first
         self.cards = {node.name: _wanted_cards(node) for node in chunk.nodes}
+        self.allocations = {node.name: _wanted_allocations(node) for node in chunk.nodes}
         self.ids = {node.name: {key: card.id for key, card in node.cards.items()} for node in chunk.nodes}
 
     def write(self) -> int:
@@ -136,7 +138,7 @@ class _Writer:
 
         The rest begins or ends.
         """
-        wanted = _wanted_allocations(node)
+        wanted = dict(self.allocations[node.name])
         left: list[StoredAllocation] = []
         for row in node.allocations:
             columns = wanted.pop((row.pod_uid, row.container, row.resource, row.card_key), None)
@@ -222,6 +224,9 @@ class _Writer:
         health = node.health.node if node.health else judge.NOTHING
         columns = totals_columns(node.report, list(cards.values()), health, node.unavailable_reason) | node.offers
         columns["tiles"] = [tile(ids[key], card) for key, card in cards.items()]
+        columns["pieces"] = packed(
+            ((ids[key], card) for key, card in cards.items()), self.allocations[node.name].values(), ids
+        )
         columns["digest"] = digest(columns)
         return {"node_name": node.name} | columns | {"changed_at": self.now}
 

@@ -71,7 +71,7 @@ class Parts(NamedTuple):
     together: bool = False
 
 
-class Piece(msgspec.Struct, frozen=True, gc=False):
+class Piece(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One card as a rule sees it.
 
     total, free: bytes, None when not known or not metered. unheld: known to have no holder. doubtful: not known whether it has one.

@@ -36,7 +36,6 @@ COUNTED = {
     "inventory/placement/moves/read.py",
     "inventory/charges/costs.py",
     "validations/certificate/issue.py",
-    "inventory/placement/finder/rows.py",
     "inventory/queries/pod_usage.py",
     "validations/targets.py",
 }

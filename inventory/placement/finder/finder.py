@@ -1,6 +1,6 @@
 """The answer: which nodes take the request now, and why the others do not, counted and grouped.
 
-A node is asked for what keeps any pod off it, then by the rule of each way in which its systems can be asked. Nine reads of
+A node is asked for what keeps any pod off it, then by the rule of each way in which its systems can be asked. Six reads of
 the tables whatever their size; no name of a pod is read.
 """
 
@@ -14,9 +14,10 @@ import msgspec
 
 from inventory.condition import in_step, sync_of
 from inventory.models import Cluster
+from inventory.pieces import OneCard
 from inventory.placement.finder import nodes, rows
 from inventory.placement.finder.request import WAYS, BadRequest, Request
-from inventory.placement.finder.rows import Figures, NodeKey, OneCard, Rows
+from inventory.placement.finder.rows import Figures, NodeKey, Rows
 from inventory.queries import rows as querysets
 from inventory.stack_context import stack_context
 from kube import objects

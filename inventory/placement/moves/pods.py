@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from inventory.pieces import OneCard
 from inventory.placement.finder.finder import Fits
-from inventory.placement.finder.rows import Figures, NodeKey, OneCard, Rows
+from inventory.placement.finder.rows import Figures, NodeKey, Rows
 from stacks.engine.base import MEMORY, WHOLE
 from stacks.engine.fitting import Open, Piece
 

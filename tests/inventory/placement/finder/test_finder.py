@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Watch
+from inventory.pieces import OneCard, unpacked
 from inventory.placement.finder.finder import Found, Taking, all_notes, all_reasons, find, rank
 from inventory.placement.finder.request import WAYS, BadRequest, Request, Toleration, read
 from inventory.placement.finder.rows import Figures
@@ -34,6 +35,17 @@ def say(name: str, **facts: Any) -> None:
     for part, value in facts.items():
         found[part] = found.get(part, {}) | value
     Node.objects.filter(pk=row.pk).update(facts=msgspec.json.encode(found).decode())
+
+
+def change(node: str, number: int = 0, model: str | None = None, **piece: Any) -> None:
+    """Have the finder read something else of a card."""
+    totals = NodeTotals.objects.get(node_name=node)
+    found = unpacked(totals.pieces)
+    card = found.cards[number]
+    found.cards[number] = OneCard(
+        msgspec.structs.replace(card.piece, **piece), card.stack, card.model if model is None else model
+    )
+    NodeTotals.objects.filter(pk=totals.pk).update(pieces=msgspec.json.encode(found).decode())
 
 
 def whys(found: Found) -> dict[str, tuple[str, str]]:
@@ -118,9 +130,8 @@ def test_a_cluster_that_is_not_in_step_has_no_room(cluster: Cluster, changes: di
 def test_unhealthy_cards_are_not_offered(cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia", 2, loads=(0.0,))
     make_node(cluster, "b", "gpushare", 1, loads=(0.0,))
-    Card.objects.filter(node_name="a", index=None).update(health="healthy")
-    Card.objects.filter(pk=Card.objects.filter(node_name="a").order_by("pk")[0].pk).update(health="unhealthy")
-    Card.objects.filter(node_name="b").update(health="unhealthy", memory_free_bytes=0)
+    change("a", healthy=False)
+    change("b", healthy=False, free=0)
     assert whys(find(Request(cards=2, stacks=("nvidia",))))["a"] == ("unhealthy-cards", "")
     [one] = find(Request(cards=1, stacks=("nvidia",))).taking
     assert [card.piece.healthy for card in one.cards] == [True]
@@ -218,7 +229,8 @@ def test_the_model_is_asked_for_by_a_part_of_its_name(cluster: Cluster) -> None:
     assert taking(find(read({"model": ["a100"]}))) == ["a"]
     assert whys(find(read({"model": ["a100"]}))) == {"t": ("other-model", "")}
     NodeTotals.objects.update(model="")
-    Card.objects.update(model="")
+    for node in ("a", "t"):
+        change(node, model="")
     assert set(whys(find(read({"model": ["a100"]}))).values()) == {("model-unknown", "")}
 
 

@@ -8,9 +8,10 @@ from itertools import combinations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inventory.pieces import OneCard
 from inventory.placement.finder.finder import Looked
 from inventory.placement.finder.request import Request
-from inventory.placement.finder.rows import Figures, NodeState, OneCard, Rows
+from inventory.placement.finder.rows import Figures, NodeState, Rows
 from inventory.placement.moves.plan import Cost, cost_of, plan
 from inventory.placement.moves.pods import Hold, Pod
 from kube import objects
