@@ -187,6 +187,9 @@ def excused_by(one: Asked, faults: Iterable[Fault], crowd_until: float) -> str:
         until = (fault.ended or float("inf")) + HEALED_S
         if fault.kind == "database" and one.status == 503 and one.note.isdigit() and fault.began <= one.at <= until:
             return "503 with Retry-After while the database was away"
+        streamed = fault.kind == "database" and one.status == BROKEN and "format=csv" in one.target
+        if streamed and fault.began <= one.at <= until:
+            return "CSV broken off while the database was away"
         dead = fault.kind == "token" and "launcher" in fault.part and fault.began <= one.at <= until
         if dead and one.status == 400 and one.kind == "rest POST campaigns":
             return "400 to a campaign while the launcher's token was dead"

@@ -151,6 +151,13 @@ def test_while_the_database_is_away_503_with_retry_after_is_right_and_nothing_el
     assert not checks.requests([asked(503, "5", at=99.0 + checks.HEALED_S + 1)], away).ok
 
 
+def test_a_csv_ends_early_where_the_database_goes_and_no_other_answer_does() -> None:
+    away = [fault("database", 95.0, 99.0)]
+    assert checks.requests([asked(BROKEN, "IncompleteRead", target="/api/v1/nodes?format=csv")], away).ok
+    assert not checks.requests([asked(BROKEN, "IncompleteRead")], away).ok
+    assert not checks.requests([asked(BROKEN, "IncompleteRead", target="/nodes?format=csv", at=94.0)], away).ok
+
+
 def test_a_sign_in_that_may_come_again_is_excused_at_the_beginning_and_while_a_web_process_starts() -> None:
     busy = [asked(503, "3", kind="sign-in", at=at) for at in (10.0, 10.0 + checks.CROWD_S + 1)]
     assert checks.requests(busy[:1], []).ok
@@ -242,6 +249,13 @@ def test_runs_that_are_lost_or_doubled_are_found(
     found = settled.lost_or_doubled(ids, stored, 1, rows, made)
     assert found.ok == (not said)
     assert said in " ".join(found.details)
+
+
+def test_a_killed_api_server_may_lose_the_line_of_a_job_that_it_stored() -> None:
+    assert settled.lost_or_doubled(["c1"], ["c1"], 1, [RUN], [], api_server_away=1).ok
+    more = [RUN, {**RUN, "pk": "r2", "job_name": "j2"}]
+    assert not settled.lost_or_doubled(["c1"], ["c1"], 2, more, [], api_server_away=1).ok
+    assert not settled.lost_or_doubled(["c1"], ["c1"], 1, [{**RUN, "job_uid": ""}], [], api_server_away=1).ok
 
 
 def test_a_place_that_is_left_out_is_found() -> None:
