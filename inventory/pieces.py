@@ -6,7 +6,7 @@ writes them with the cards and allocations of the node, in one transaction. What
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -32,24 +32,33 @@ class OneCard(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Pieces(msgspec.Struct, frozen=True, array_like=True):
-    """held: resource → quantity. open: what is held on no known card."""
+    """held: resource → quantity. open: what is held on no known card. stacks: of the node; pods: that have cards there."""
 
     cards: list[OneCard] = []
     held: dict[str, int] = {}
     open: list[Open] = []
+    stacks: tuple[str, ...] = ()
+    pods: int = 0
 
 
 _rooms = decoder(Room)
 _pieces = decoder(Pieces)
 
 
-def packed(cards: Iterable[tuple[int, Columns]], allocations: Iterable[Columns], ids: dict[str, int]) -> str:
+def packed(
+    cards: Iterable[tuple[int, Columns]],
+    allocations: Iterable[Columns],
+    ids: Mapping[str, int],
+    stacks: Iterable[str] = (),
+) -> str:
     """cards: ids and columns of those that are there. allocations: columns of those that go on. ids: of cards, by key."""
     held: dict[str, int] = {}
     on_cards: dict[int, tuple[int, int]] = {}
     homeless: dict[tuple[str, str, str], Open] = {}
+    pods: set[str] = set()
     for one in allocations:
         resource, memory = one["resource"], one["memory_bytes"]
+        pods.add(one["pod_uid"])
         held[resource] = min(held.get(resource, 0) + one["quantity"], _MOST)
         card = ids.get(one["card_key"])
         if card is not None:
@@ -60,9 +69,8 @@ def packed(cards: Iterable[tuple[int, Columns]], allocations: Iterable[Columns],
         before = homeless.get(key) or Open(*key, 0, True)
         known = min(before.memory + (memory or 0), _MOST)
         homeless[key] = Open(*key, known, before.metered and memory is not None)
-    found = Pieces(
-        [_one(pk, columns, *on_cards.get(pk, (0, 0))) for pk, columns in cards], held, list(homeless.values())
-    )
+    made = [_one(pk, columns, *on_cards.get(pk, (0, 0))) for pk, columns in cards]
+    found = Pieces(made, held, list(homeless.values()), tuple(stacks), len(pods))
     return msgspec.json.encode(found).decode()
 
 

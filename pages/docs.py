@@ -17,53 +17,89 @@ from django.views.decorators.http import require_safe
 from pages.glossary import WORDS
 from pages.markdown import rendered
 
-#: Name → title, by task, in the order in which readers come to them. The name is the path in docs/, without its ending.
-TITLES = {
-    "try": gettext_lazy("Quick start (demo)"),
-    "one-person": gettext_lazy("Run locally"),
-    "install-pipx": gettext_lazy("Install for one person"),
-    "install-offline": gettext_lazy("Install without a network"),
-    "team": gettext_lazy("Deploy for a team"),
-    "kubernetes": gettext_lazy("Deploy on Kubernetes"),
-    "connect-a-cluster": gettext_lazy("Connect a cluster"),
-    "upgrade": gettext_lazy("Upgrade notes"),
-    "prepare": gettext_lazy("Prepare a cluster for a stack"),
-    "access": gettext_lazy("Accounts, roles, tokens"),
-    "settings": gettext_lazy("Settings"),
-    "security": gettext_lazy("Security"),
-    "lists": gettext_lazy("Lists: views, columns, shortcuts"),
-    "numbers": gettext_lazy("Concepts and metrics reference"),
-    "stacks": gettext_lazy("Supported stacks"),
-    "find-room": gettext_lazy("Find capacity"),
-    "pods": gettext_lazy("Pending and past pods"),
-    "usage": gettext_lazy("Utilization and exporters"),
-    "health": gettext_lazy("Health"),
-    "components": gettext_lazy("Components"),
-    "certificate": gettext_lazy("Certificates"),
-    "chargeback": gettext_lazy("Chargeback"),
-    "validations": gettext_lazy("Validations"),
-    "policies": gettext_lazy("Policies"),
-    "notifications": gettext_lazy("Notifications"),
-    "results": gettext_lazy("Results from other tools"),
-    "out-of-service": gettext_lazy("Out of service"),
-    "rest": gettext_lazy("REST"),
-    "metrics": gettext_lazy("Metrics"),
-    "inspect": gettext_lazy("Command line"),
-    "kubectl": gettext_lazy("kubectl plugin"),
-    "headlamp": gettext_lazy("Headlamp plugin"),
-    "sizing": gettext_lazy("Sizing"),
-    "troubleshooting": gettext_lazy("Troubleshooting"),
-    "design": gettext_lazy("Architecture"),
-    "reference/findings": gettext_lazy("Findings"),
-    "reference/health-actions": gettext_lazy("Health actions"),
-    "reference/suites": gettext_lazy("Suites and their requirements"),
-    "reference/reasons": gettext_lazy("Reason codes"),
-    "reference/verdicts": gettext_lazy("Log patterns by suite"),
-    "reference/exporters": gettext_lazy("Supported exporters"),
-    "reference/metrics": gettext_lazy("List of metrics"),
-    "reference/csv": gettext_lazy("CSV"),
-    "reference/access-table": gettext_lazy("REST permissions"),
-}
+#: Group → name → title, by task, in the order in which readers come to them. The name is the path in docs/, without its ending.
+_GROUPS = (
+    (
+        gettext_lazy("Install"),
+        {
+            "try": gettext_lazy("Quick start (demo)"),
+            "one-person": gettext_lazy("Run locally"),
+            "install-pipx": gettext_lazy("Install for one person"),
+            "install-offline": gettext_lazy("Install without a network"),
+            "team": gettext_lazy("Deploy for a team"),
+            "kubernetes": gettext_lazy("Deploy on Kubernetes"),
+            "connect-a-cluster": gettext_lazy("Connect a cluster"),
+            "prepare": gettext_lazy("Prepare a cluster for a stack"),
+            "upgrade": gettext_lazy("Upgrade notes"),
+        },
+    ),
+    (
+        gettext_lazy("Capacity"),
+        {
+            "numbers": gettext_lazy("Concepts and metrics reference"),
+            "stacks": gettext_lazy("Supported stacks"),
+            "lists": gettext_lazy("Lists: views, columns, shortcuts"),
+            "find-room": gettext_lazy("Find capacity"),
+            "pods": gettext_lazy("Pending and past pods"),
+            "usage": gettext_lazy("Utilization and exporters"),
+            "chargeback": gettext_lazy("Chargeback"),
+        },
+    ),
+    (
+        gettext_lazy("Health"),
+        {
+            "health": gettext_lazy("Health"),
+            "components": gettext_lazy("Components"),
+            "out-of-service": gettext_lazy("Out of service"),
+            "notifications": gettext_lazy("Notifications"),
+        },
+    ),
+    (
+        gettext_lazy("Validations"),
+        {
+            "validations": gettext_lazy("Validations"),
+            "policies": gettext_lazy("Policies"),
+            "results": gettext_lazy("Results from other tools"),
+            "certificate": gettext_lazy("Certificates"),
+        },
+    ),
+    (
+        gettext_lazy("Automation"),
+        {
+            "rest": gettext_lazy("REST"),
+            "metrics": gettext_lazy("Metrics"),
+            "inspect": gettext_lazy("Command line"),
+            "kubectl": gettext_lazy("kubectl plugin"),
+            "headlamp": gettext_lazy("Headlamp plugin"),
+        },
+    ),
+    (
+        gettext_lazy("Administration"),
+        {
+            "access": gettext_lazy("Accounts, roles, tokens"),
+            "settings": gettext_lazy("Settings"),
+            "security": gettext_lazy("Security"),
+            "sizing": gettext_lazy("Sizing"),
+            "troubleshooting": gettext_lazy("Troubleshooting"),
+            "design": gettext_lazy("Architecture"),
+        },
+    ),
+    (
+        gettext_lazy("Reference"),
+        {
+            "reference/findings": gettext_lazy("Findings"),
+            "reference/health-actions": gettext_lazy("Health actions"),
+            "reference/suites": gettext_lazy("Suites and their requirements"),
+            "reference/reasons": gettext_lazy("Reason codes"),
+            "reference/verdicts": gettext_lazy("Log patterns by suite"),
+            "reference/exporters": gettext_lazy("Supported exporters"),
+            "reference/metrics": gettext_lazy("List of metrics"),
+            "reference/csv": gettext_lazy("CSV"),
+            "reference/access-table": gettext_lazy("REST permissions"),
+        },
+    ),
+)
+TITLES = {name: title for _group, named in _GROUPS for name, title in named.items()}
 #: Documents of the repository's root, which others link.
 ROOT_TITLES = {
     "CHANGELOG": gettext_lazy("Changelog"),
@@ -87,6 +123,13 @@ def titles() -> list[tuple[str, str]]:
     return [(name, str(TITLES[name])) for name in _there() if name in TITLES]
 
 
+def grouped() -> list[tuple[str, list[tuple[str, str]]]]:
+    """(group, its documents), of those that are there."""
+    there = dict(titles())
+    groups = [(str(group), [(name, there[name]) for name in named if name in there]) for group, named in _GROUPS]
+    return [(group, found) for group, found in groups if found]
+
+
 @lru_cache(maxsize=1)
 def _there() -> tuple[str, ...]:
     return tuple(name for name in (*TITLES, *ROOT_TITLES) if (_root() / _path(name)).is_file())
@@ -105,7 +148,7 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
     if name not in _there():
         raise Http404
     title = str({**TITLES, **ROOT_TITLES}[name])
-    context = {"title": title, "html": _html(name), "path": _path(name), "name": name, "docs": titles()}
+    context = {"title": title, "html": _html(name), "path": _path(name), "name": name, "groups": grouped()}
     return render(request, "docs/page.html", context)
 
 

@@ -225,7 +225,10 @@ class _Writer:
         columns = totals_columns(node.report, list(cards.values()), health, node.unavailable_reason) | node.offers
         columns["tiles"] = [tile(ids[key], card) for key, card in cards.items()]
         columns["pieces"] = packed(
-            ((ids[key], card) for key, card in cards.items()), self.allocations[node.name].values(), ids
+            ((ids[key], card) for key, card in cards.items()),
+            self.allocations[node.name].values(),
+            ids,
+            node.report.stacks,
         )
         columns["digest"] = digest(columns)
         return {"node_name": node.name} | columns | {"changed_at": self.now}

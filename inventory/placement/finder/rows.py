@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from django.db.models import Exists, OuterRef, Q
@@ -18,7 +18,7 @@ from stacks.engine.fitting import Open
 NodeKey = tuple[int, str]
 _decoder = decoder(objects.Node)
 _TOTALS = (
-    *("cluster_id", "node_name", "pieces", "stacks", "unit", "model", "cards_total", "cards_free", "memory_free_bytes"),
+    *("cluster_id", "node_name", "pieces", "unit", "model", "cards_total", "cards_free", "memory_free_bytes"),
     *("largest_gap_bytes", "cpu_free_millis", "host_memory_free_bytes"),
 )
 
@@ -34,10 +34,11 @@ class NodeState(NamedTuple):
 class Figures(NamedTuple):
     """The totals of a node that the answer tells, in bytes; None: not known.
 
-    cpu_free, host_memory_free: no more than this is free; in thousandths, and in bytes.
+    pods: that have cards there. cpu_free, host_memory_free: no more than this is free; in thousandths, and in bytes.
     """
 
     stacks: tuple[str, ...]
+    pods: int
     unit: str
     model: str
     cards_total: int | None
@@ -69,9 +70,9 @@ def read(clusters: Iterable[int]) -> Rows:
     cards: dict[NodeKey, list[OneCard]] = {}
     held: dict[NodeKey, dict[str, int]] = {}
     open_: dict[NodeKey, list[Open]] = {}
-    for cluster, name, pieces, stacks, *more in NodeTotals.objects.filter(cluster_id__in=ids).values_list(*_TOTALS):
+    for cluster, name, pieces, *more in NodeTotals.objects.filter(cluster_id__in=ids).values_list(*_TOTALS):
         place, found = (cluster, name), unpacked(pieces)
-        figures[place] = Figures(_texts(stacks), *more)
+        figures[place] = Figures(found.stacks, found.pods, *more)
         cards[place], held[place], open_[place] = found.cards, found.held, found.open
     return Rows(
         nodes={
@@ -86,10 +87,6 @@ def read(clusters: Iterable[int]) -> Rows:
         open=open_,
         without_gpu=nodes.exclude(with_gpu).count(),
     )
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _decoded(facts: str) -> objects.Node | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, count
+from itertools import combinations, count, groupby
 from math import comb
 from typing import Any, NamedTuple, TypeGuard
 
@@ -30,6 +30,8 @@ from stacks.engine.base import WHOLE
 
 #: Nodes that are judged before the search is cut (about a second); sets of one size of a node's pods.
 MOST, MOST_SETS = 10_000, 3_000
+#: Nodes whose pods are read at once, where the next ones cost more.
+AT_ONCE = 100
 #: What can change when pods leave.
 _BY_PODS = frozenset(
     (*(fitting.TOO_FEW_FREE, fitting.NO_BLOCK, fitting.NO_SLOTS, fitting.NO_CORES, fitting.OCCUPANCY_UNKNOWN),
@@ -81,7 +83,7 @@ def plan(
     whole_node: bool = False,
     most: int = MOST,
 ) -> Planned:
-    """pods_of: gives the pods with cards of these nodes; it is asked once, for the nodes where moves would help.
+    """pods_of: gives the pods with cards of these nodes; it is asked for the nodes where moves would help.
 
     whole_node: no pod with cards is to stay on the node, besides that the request fits there.
     """
@@ -127,12 +129,30 @@ class _Search:
                 return Planned(place, None, True, 0, 0)
             if isinstance(found, Fits) or found[0] in _BY_PODS:
                 candidates.append(place)
-        self.pods = by_place(self.pods_of(candidates))
+        best = None
         try:
-            best = self._best(candidates)
+            for some in self._in_turn(candidates):
+                self.pods = by_place(self.pods_of(some))
+                if (best := self._best(some)) is not None:
+                    break
         except _Cut:
             best, self.exact = None, False
         return Planned(None, best, self.exact, len(candidates), self.most - self.left)
+
+    def _in_turn(self, candidates: list[NodeKey]) -> Iterator[list[NodeKey]]:
+        """All at once; of whole nodes those with the fewest pods first, since all pods of a node move and pods cost most."""
+        if not self.whole_node:
+            yield candidates
+            return
+        some: list[NodeKey] = []
+        number = {place: self.looked.read.figures[place].pods for place in candidates}
+        for _pods, places in groupby(sorted(candidates, key=number.__getitem__), number.__getitem__):
+            some += places
+            if len(some) >= AT_ONCE:
+                yield some
+                some = []
+        if some:
+            yield some
 
     def _best(self, candidates: list[NodeKey]) -> Plan | None:
         number = count()

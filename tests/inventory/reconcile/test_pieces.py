@@ -51,6 +51,8 @@ def same(totals: NodeTotals) -> Pieces:
         assert piece.healthy == (card.health != UNHEALTHY)
         own = Allocation.objects.filter(card=card, ended_at=None)
         assert (piece.holds, piece.cores) == (own.count(), own.aggregate(sum=Sum("core_percent"))["sum"] or 0)
+    assert found.stacks == tuple(totals.stacks)
+    assert found.pods == of(totals).values("pod_uid").distinct().count() == totals.allocations_count
     assert found.held == held(totals)
     assert set(found.open) == homeless(totals)
     return found

@@ -163,7 +163,7 @@ def test_the_tightest_node_comes_first_and_what_is_not_certain_last(cluster: Clu
 
 
 def answer(node: str, notes: tuple[str, ...] = (), gap: int | None = 40, free: int | None = 2, **more: Any) -> Taking:
-    figures = Figures((), "", "", 8, free, None, gap, None, None)
+    figures = Figures((), 0, "", "", 8, free, None, gap, None, None)
     return Taking("prod", node, next(iter(WAYS.values())), Answer(notes=notes, **more), (), figures, kube.Node())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import combinations, product
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,7 @@ def fleet(nodes: list[tuple[int, list[tuple[int, int, bool]]]]) -> tuple[Looked,
     pods: list[Pod] = []
     free: dict[str, int] = {}
     for number, (cards, held) in enumerate(nodes):
-        name, place, taken = f"n{number}", (1, f"n{number}"), 0
+        name, place, taken, here = f"n{number}", (1, f"n{number}"), 0, 0
         ids = [number * 10 + index for index in range(cards)]
         for each, (wanted, priority, owned) in enumerate(held):
             if taken + wanted > cards:
@@ -42,12 +43,12 @@ def fleet(nodes: list[tuple[int, list[tuple[int, int, bool]]]]) -> tuple[Looked,
             kind, uid = "Job" if owned else "", f"{name}-{each}"
             pods.append(Pod(uid=uid, place=place, namespace="team", name=uid, owner_kind=kind, owner_name="train",
                             priority=priority, holds=holds))  # fmt: skip
-            taken += wanted
+            taken, here = taken + wanted, here + 1
         offered: dict[str, str | int] = {GPU: str(cards)}
         status = objects.NodeStatus(capacity=offered, allocatable=offered)
         node = objects.Node(metadata=objects.Metadata(name=name), spec=objects.NodeSpec(), status=status)
         rows.nodes[place] = NodeState(True, False, node)
-        rows.figures[place] = Figures(("nvidia",), "", "A100", cards, cards - taken, None, None, None, None)
+        rows.figures[place] = Figures(("nvidia",), here, "", "A100", cards, cards - taken, None, None, None, None)
         rows.cards[place] = [
             OneCard(Piece(one, str(one), index, WHOLE, "", SIZE, SIZE if index >= taken else 0, index >= taken, False, True),
                     "nvidia", "A100")
@@ -83,10 +84,18 @@ def _have_room(pods: tuple[Pod, ...], others: list[str], free: dict[str, int]) -
 
 
 @settings(max_examples=300, deadline=None)
-@given(FLEET, st.integers(1, 4), st.booleans())
-def test_no_plan_is_cheaper(nodes: list[tuple[int, list[tuple[int, int, bool]]]], cards: int, whole_node: bool) -> None:
+@given(FLEET, st.integers(1, 4), st.booleans(), st.integers(1, 4))
+def test_no_plan_is_cheaper(
+    nodes: list[tuple[int, list[tuple[int, int, bool]]]], cards: int, whole_node: bool, at_once: int
+) -> None:
     looked, pods, free = fleet(nodes)
-    found = plan(looked, Request(cards=cards), lambda _: pods, whole_node=whole_node)
+    with patch("inventory.placement.moves.plan.AT_ONCE", at_once):
+        found = plan(
+            looked,
+            Request(cards=cards),
+            lambda places: [one for one in pods if one.place in places],
+            whole_node=whole_node,
+        )
     assert found.exact
     if found.already is not None:
         name = found.already[1]
