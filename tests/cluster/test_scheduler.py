@@ -77,7 +77,7 @@ def test_what_the_scheduler_says_of_selector_taint_and_resource_is_a_table(
     assert "Taint not tolerated" in words
     assert "Insufficient nvidia.com/gpu" in words
     assert "No explanation for this reason" not in page.text
-    assert "No node has more than 8" in page.text
+    assert "No node has 9 × nvidia.com/gpu. Most: 8." in page.text
     assert "taint dedicated=ml:NoSchedule" in page.text
 
 

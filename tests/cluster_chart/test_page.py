@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -84,7 +85,6 @@ def test_what_its_commands_name_is_there() -> None:
     }
     assert called == {"gpudash-web", "gpudash-watch", "gpudash-launch"}
     assert {("Deployment", name) for name in called} <= made
-    rows = [row for row in table_rows(PAGE) if row[1].startswith("`gpudash-")]
-    assert {("ServiceAccount", row[1].strip("`")) for row in rows} == {
-        one for one in made if one[0] == "ServiceAccount"
-    }
+    accounts = [row[1] for row in table_rows(PAGE) if row[1].startswith("`gpudash-")]
+    named = {name for cell in accounts for name in re.findall("`(gpudash-[a-z]+)`", cell)}
+    assert {("ServiceAccount", name) for name in named} == {one for one in made if one[0] == "ServiceAccount"}
