@@ -183,6 +183,9 @@ def excused_by(one: Asked, faults: Iterable[Fault], crowd_until: float) -> str:
     """Why an answer may be wrong, "" for no reason."""
     if one.status == 503 and one.note.isdigit() and one.kind == "sign-in" and one.at <= crowd_until:
         return "503 to a sign-in, while all sign in at once"
+    # It is asked for until it is taken: `each case is marked and returned once` says whether it was.
+    if one.status == 400 and one.kind == "rest POST runs" and "(no-free)" in one.note:
+        return "400 to a run whose card the run before still had"
     for fault in faults:
         until = (fault.ended or float("inf")) + HEALED_S
         if fault.kind == "database" and one.status == 503 and one.note.isdigit() and fault.began <= one.at <= until:

@@ -165,6 +165,13 @@ def test_a_sign_in_that_may_come_again_is_excused_at_the_beginning_and_while_a_w
     assert checks.requests(busy, [fault("kill", busy[1].at - 1, busy[1].at, "web")]).ok
 
 
+def test_a_run_may_be_refused_while_the_run_before_has_its_card() -> None:
+    note = '{"detail":"node: 1 nvidia.com/gpu required, 0 free. (no-free)."'
+    assert checks.requests([asked(400, note, kind="rest POST runs")], []).ok
+    assert not checks.requests([asked(400, note, kind="rest POST campaigns")], []).ok
+    assert not checks.requests([asked(400, "node: not ready", kind="rest POST runs")], []).ok
+
+
 def test_who_never_gets_in_is_found() -> None:
     assert checks.sign_ins([asked(503, "3", kind="sign-in"), asked(302, kind="sign-in")], 1).ok
     assert not checks.sign_ins([asked(302, kind="sign-in")], 2).ok
