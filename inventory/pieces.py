@@ -32,13 +32,12 @@ class OneCard(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Pieces(msgspec.Struct, frozen=True, array_like=True):
-    """held: resource → quantity. open: what is held on no known card. stacks: of the node; pods: that have cards there."""
+    """held: resource → quantity. open: what is held on no known card. stacks: of the node."""
 
-    cards: list[OneCard] = []
-    held: dict[str, int] = {}
-    open: list[Open] = []
-    stacks: tuple[str, ...] = ()
-    pods: int = 0
+    cards: list[OneCard]
+    held: dict[str, int]
+    open: list[Open]
+    stacks: tuple[str, ...]
 
 
 _rooms = decoder(Room)
@@ -49,16 +48,14 @@ def packed(
     cards: Iterable[tuple[int, Columns]],
     allocations: Iterable[Columns],
     ids: Mapping[str, int],
-    stacks: Iterable[str] = (),
+    stacks: Iterable[str],
 ) -> str:
     """cards: ids and columns of those that are there. allocations: columns of those that go on. ids: of cards, by key."""
     held: dict[str, int] = {}
     on_cards: dict[int, tuple[int, int]] = {}
     homeless: dict[tuple[str, str, str], Open] = {}
-    pods: set[str] = set()
     for one in allocations:
         resource, memory = one["resource"], one["memory_bytes"]
-        pods.add(one["pod_uid"])
         held[resource] = min(held.get(resource, 0) + one["quantity"], _MOST)
         card = ids.get(one["card_key"])
         if card is not None:
@@ -70,16 +67,16 @@ def packed(
         known = min(before.memory + (memory or 0), _MOST)
         homeless[key] = Open(*key, known, before.metered and memory is not None)
     made = [_one(pk, columns, *on_cards.get(pk, (0, 0))) for pk, columns in cards]
-    found = Pieces(made, held, list(homeless.values()), tuple(stacks), len(pods))
+    found = Pieces(made, held, list(homeless.values()), tuple(stacks))
     return msgspec.json.encode(found).decode()
 
 
-def unpacked(text: str) -> Pieces:
-    """Nothing where somebody wrote into the column."""
+def unpacked(text: str) -> Pieces | None:
+    """None where the column is not written yet, or cannot be read: then nothing is known of the node, and it is not an empty one."""
     try:
-        return _pieces.decode(text) if text else Pieces()
+        return _pieces.decode(text) if text else None
     except msgspec.DecodeError:
-        return Pieces()
+        return None
 
 
 def _one(pk: int, card: Columns, holds: int, cores: int) -> OneCard:

@@ -158,15 +158,13 @@ class Way(NamedTuple):
     """A way to ask a system for cards. name: unique among all systems. label, rule: for people, in English, marked
     for translation.
 
-    rule: what the system's scheduler does with such a request. counts_holds: whether the rule looks at the holders of each card;
-    in_parts: at the parts in which cards can be had. claim: makes the request of a pod's claim; None where a container requests
-    resources.
+    rule: what the system's scheduler does with such a request. in_parts: whether the rule looks at the parts in which cards can be
+    had. claim: makes the request of a pod's claim; None where a container requests resources.
     """
 
     name: str
     label: str
     rule: str
     place: Rule
-    counts_holds: bool = False
     in_parts: bool = False
     claim: ClaimRequest | None = None

@@ -46,7 +46,7 @@ class _Part(NamedTuple):
 
 def way(counted_as: Callable[[Node], str]) -> Way:
     """counted_as: what the slots of NVIDIA's cards are called on a node."""
-    return Way(NAME, gettext_noop("HAMi"), _RULE, _rule(counted_as), counts_holds=True)
+    return Way(NAME, gettext_noop("HAMi"), _RULE, _rule(counted_as))
 
 
 def _rule(counted_as: Callable[[Node], str]) -> Rule:

@@ -51,4 +51,4 @@ def _place(want: Want, spot: Spot) -> Answer | None:
     return msgspec.structs.replace(answer, limits={NUMBER: want.cards, **memory}, scheduler=_SCHEDULER)
 
 
-WAYS = (Way(NAME, gettext_noop("Volcano, virtual GPUs"), _RULE, _place, counts_holds=True),)
+WAYS = (Way(NAME, gettext_noop("Volcano, virtual GPUs"), _RULE, _place),)

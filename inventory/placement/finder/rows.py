@@ -18,7 +18,17 @@ from stacks.engine.fitting import Open
 NodeKey = tuple[int, str]
 _decoder = decoder(objects.Node)
 _TOTALS = (
-    *("cluster_id", "node_name", "pieces", "unit", "model", "cards_total", "cards_free", "memory_free_bytes"),
+    *(
+        "cluster_id",
+        "node_name",
+        "pieces",
+        "allocations_count",
+        "unit",
+        "model",
+        "cards_total",
+        "cards_free",
+        "memory_free_bytes",
+    ),
     *("largest_gap_bytes", "cpu_free_millis", "host_memory_free_bytes"),
 )
 
@@ -70,9 +80,11 @@ def read(clusters: Iterable[int]) -> Rows:
     cards: dict[NodeKey, list[OneCard]] = {}
     held: dict[NodeKey, dict[str, int]] = {}
     open_: dict[NodeKey, list[Open]] = {}
-    for cluster, name, pieces, *more in NodeTotals.objects.filter(cluster_id__in=ids).values_list(*_TOTALS):
-        place, found = (cluster, name), unpacked(pieces)
-        figures[place] = Figures(found.stacks, found.pods, *more)
+    for cluster, name, text, *more in NodeTotals.objects.filter(cluster_id__in=ids).values_list(*_TOTALS):
+        place, found = (cluster, name), unpacked(text)
+        if found is None:
+            continue  # not counted
+        figures[place] = Figures(found.stacks, *more)
         cards[place], held[place], open_[place] = found.cards, found.held, found.open
     return Rows(
         nodes={

@@ -41,6 +41,7 @@ def change(node: str, number: int = 0, model: str | None = None, **piece: Any) -
     """Have the finder read something else of a card."""
     totals = NodeTotals.objects.get(node_name=node)
     found = unpacked(totals.pieces)
+    assert found is not None
     card = found.cards[number]
     found.cards[number] = OneCard(
         msgspec.structs.replace(card.piece, **piece), card.stack, card.model if model is None else model
@@ -77,6 +78,13 @@ def test_no_node_is_offered_that_a_pod_would_not_be_scheduled_on(cluster: Cluste
         "silent": ("readiness-unknown", ""),
     }
     assert {one.code: one.nodes for one in found.reasons} == {code: 1 for code, _about in whys(found).values()}
+
+
+@pytest.mark.parametrize("text", ["", "["])
+def test_a_node_whose_cards_cannot_be_read_is_not_counted(cluster: Cluster, text: str) -> None:
+    make_node(cluster, "a", "nvidia", 2, loads=(0.0,))
+    NodeTotals.objects.update(pieces=text)
+    assert whys(find(Request())) == {"a": ("not-counted", "")}
 
 
 @pytest.mark.parametrize(
