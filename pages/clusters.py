@@ -30,6 +30,7 @@ from pages.frame.set_up import set_up_url
 from pages.permission import RELIST, SILENCE, may, relisters_only
 from pages.rows.findings import OF_FRESHNESS, FindingRow, finding_lines, finding_rows
 from pages.words.components import lines_of_cluster, list_url
+from pages.words.findings import Counted, counted
 from runtime.models import Role
 from wording.close_names import close_names
 from wording.said import restored
@@ -79,12 +80,20 @@ class Permission:
         return "good" if self.allowed else "warning" if self.optional else "error"
 
 
+#: Permissions that are lacking: what is needed comes first.
+_WORST = {"error": 0, "warning": 1, "none": 2}
+
+
 @dataclass(frozen=True)
 class ClusterLine:
     summary: ClusterSummary
     fresh: Freshness
     watches: list[WatchLine]
     exporters: Exporters | None
+
+    @property
+    def findings(self) -> list[Counted]:
+        return counted(self.summary.findings)
 
 
 _LEVELS = {
@@ -223,8 +232,9 @@ def missing() -> list[Missing]:
 @answered
 def clusters(request: HttpRequest) -> HttpResponseBase:
     lines = _lines(request, None)
-    good = sum(1 for line in lines if line.fresh.level == "good")
-    context = {"lines": lines, "good": good, "missing": missing()}
+    told = {one.cluster_id for one in notices(request)}
+    stale = [line for line in lines if line.summary.cluster.pk in told]
+    context = {"lines": lines, "stale": stale, "good": len(lines) - len(stale), "missing": missing()}
     return live_page(request, "clusters/page.html", "clusters/part.html", context)
 
 
@@ -238,11 +248,15 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
     found = found_cluster(name)
     unread = querysets.unreadable().filter(cluster=found)
     window = window_of(request)
+    asked = permissions_of(found)
     context: dict[str, Any] = {
         "chart": chart_of(Named(found, Subject.CLUSTER, ""), window),
         "windows": windows(request, window),
         "line": next(iter(_lines(request, [found])), None),
-        "permissions": permissions_of(found),
+        "permissions": asked,
+        "lacking": sorted((one for one in asked if one.served and not one.allowed), key=lambda one: _WORST[one.level]),
+        "granted": [one for one in asked if one.served and one.allowed],
+        "not_served": [one for one in asked if not one.served],
         "cluster": found,
         "uid_note": restored(found.uid_note, found.uid_wording),
         "unreadable": [(one, kind_words(one.kind), _place(one)) for one in unread[:UNREADABLE_SHOWN]],

@@ -32,6 +32,7 @@ from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
 from pages.rows.cards import card_row
 from pages.sections.answer import answer, tallies
+from pages.words.findings import counted
 from runtime.cached import shareable
 from stacks.engine.base import ERROR, INFO, WARNING
 from validations import validity
@@ -190,18 +191,12 @@ def _validated(ids: set[int], cards: int, url: str) -> Figure:
 
 def _findings(found: list[ClusterSummary], unsure: bool, url: Any) -> Figure:
     """The worst severity that there is, and the others under it."""
-    counts = {level: sum(one.findings.get(level, 0) for one in found) for level in (ERROR, WARNING, INFO)}
-    errors, warnings, infos = counts.values()
-    texts = {
-        ERROR: ngettext("%(n)s error", "%(n)s errors", errors) % {"n": amounts.count(errors)},
-        WARNING: ngettext("%(n)s warning", "%(n)s warnings", warnings) % {"n": amounts.count(warnings)},
-        INFO: _("%(n)s info") % {"n": amounts.count(infos)},
-    }
-    there = [level for level, number in counts.items() if number]
+    there = counted({level: sum(one.findings.get(level, 0) for one in found) for level in (ERROR, WARNING, INFO)})
     if not there:
         return Figure(_("Findings"), url("findings"), "" if unsure else "0", "" if unsure else _("none"))
-    rest = _listed([texts[level] for level in there[1:]])
-    return Figure(_("Findings"), url("findings", severity=there[0]), texts[there[0]], rest)
+    worst, *others = there
+    rest = _listed(one.words for one in others)
+    return Figure(_("Findings"), url("findings", severity=worst.level), worst.words, rest)
 
 
 def _listed(parts: Iterable[str]) -> str:

@@ -175,6 +175,7 @@ def policies(request: HttpRequest) -> HttpResponseBase:
         return {
             "fleet": fleet,
             "causes": words.causes(fleet.reasons) if fleet else "",
+            "main_causes": words.causes(fleet.reasons, words.MAIN_CAUSES) if fleet else "",
             "cards_url": reverse("policy-cards"),
             "narrowed": f"&{query}" if (query := _query(request)) else "",
             "chart": policy_chart.chart(hours, at, by_driver=by_driver),

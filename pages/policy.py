@@ -106,6 +106,7 @@ def policy(request: HttpRequest, policy_id: str) -> HttpResponseBase:
             "fleet": counts,
             "bar": bar(counts),
             "causes": words.causes(counts.reasons),
+            "main_causes": words.causes(counts.reasons, words.MAIN_CAUSES),
             "facts": facts(row),
             "windows": [_window(row, one, at) for one in plan.plan(row, at)],
             "opens": words.moment_in(row, shown.opens_at, at) if shown.opens_at else "",

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from inventory.condition import NEEDED_KINDS, STALE_S, State, Sync, sync_of
+from inventory.condition import NEEDED_KINDS, STALE_S, Condition, State, Sync, sync_of
 from inventory.models import Watch
 from inventory.models.cluster import Kind
 from inventory.queries import rows as querysets
@@ -65,7 +65,9 @@ def incomplete(request: HttpRequest, cluster_ids: set[int] | None = None) -> boo
 
 def _judge(name: str, cluster_id: int, sync: Sync) -> Freshness:
     level, title, text = _verdict(sync)
-    since = None if level == "good" or sync.since == sync.last_event_at else sync.since
+    cause = _unreached(sync)
+    began = cause.since if cause else sync.since
+    since = None if level == "good" or began == sync.last_event_at else began
     return Freshness(name, cluster_id, level, title, text, sync.last_event_at, sync, since)
 
 
@@ -81,7 +83,8 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
         text = _("No watch worker holds the lease. Start the watch workers, or check their log.")
         return "error", _("not watched"), together(text, _last_known(sync))
     if State.UNREACHED in needed:
-        return "error", _("unreachable"), worded_html(sync.reason)
+        cause = _unreached(sync)
+        return "error", _("unreachable"), worded_html(cause.reason if cause else sync.reason)
     if not sync.synced:
         return "warning", _("initial list"), _not_complete(sync)
     if sync.age_seconds is None or sync.age_seconds > STALE_S or State.SILENT in needed:
@@ -103,6 +106,12 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
         told = format_html(text % {"what": "{}", "reason": "{}"}, what, _reasons(refused))
         return "warning", _("access denied: %(kinds)s") % {"kinds": kinds}, told
     return "good", _("in sync"), ""
+
+
+def _unreached(sync: Sync) -> Condition | None:
+    """The first needed kind that the API server gave no answer for; kinds that nobody watches yet would hide why."""
+    needed = (one for kind, one in sync.conditions.items() if kind in NEEDED_KINDS)
+    return next((one for one in needed if one.state == State.UNREACHED), None)
 
 
 def _last_known(sync: Sync) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -24,7 +25,9 @@ from validations.models import Policy, PolicyState
 from validations.policies import choose, losses, rules, standing
 from validations.policies.plan import Preview
 
-#: Code of a card's state → words that stand after a number too: "14 in use". Then, why a due card is not tested now.
+#: How many causes a first line names; the others are in its title.
+MAIN_CAUSES = 2
+#: Code of a card's state → words, alone or with a number: "in use: 14". Then, why a due card is not tested now.
 _REASONS: dict[str, Promise] = {
     standing.NEVER: gettext_lazy("never validated"),
     standing.EXPIRED: gettext_lazy("expired"),
@@ -97,13 +100,17 @@ def shown_loss(outcome: str) -> Shown:
     return Shown(level, sign, str(text))
 
 
-def causes(reasons: Mapping[str, int]) -> str:
-    """ "14 in use, 6 node not ready": most first; codes of the same words are one."""
-    found: dict[str, int] = {}
+def causes(reasons: Mapping[str, int], most: int | None = None) -> str:
+    """ "in use: 14, node not ready: 6": the most frequent first, at most so many; codes of the same words are one.
+
+    Of a single cause its words alone: the number stands before them.
+    """
+    found = Counter[str]()
     for code, number in reasons.items():
-        words = reason_words(code)
-        found[words] = found.get(words, 0) + number
-    return _joined(f"{amounts.count(number)} {words}" for words, number in found.items())
+        found[reason_words(code)] += number
+    if len(found) == 1:
+        return next(iter(found))
+    return _joined(f"{words}: {amounts.count(number)}" for words, number in found.most_common(most))
 
 
 def age(seconds: int) -> str:

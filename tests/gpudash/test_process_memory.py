@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import weakref
 
 import pytest
+
+from runtime.telemetry import report
 
 #: Threads that each fill and leave a heap; how many MiB are resident before and after.
 PROGRAM = """
@@ -77,3 +81,25 @@ def _resident(given: bool) -> float:
 
 def test_a_large_block_goes_back_to_the_system() -> None:
     assert _resident(given=True) < _resident(given=False) - 15
+
+
+class _Circle:
+    def __init__(self) -> None:
+        self.self = self
+
+
+def test_a_process_that_reports_lets_circles_go_each_minute(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that the database broke lies in one, with its buffers; the collector alone comes after hours."""
+    waits: list[float] = []
+    reporter = report.Reporter("test")
+    monkeypatch.setattr(reporter, "write", lambda: None)
+    monkeypatch.setattr(report.connection, "close", lambda: None)
+    monkeypatch.setattr(reporter._ended, "wait", lambda seconds: waits.append(seconds) or sum(waits) >= 60)
+    held = weakref.ref(_Circle())
+    gc.disable()
+    try:
+        reporter._run()
+    finally:
+        gc.enable()
+    assert held() is None
+    assert sum(waits) == 60

@@ -52,11 +52,26 @@ def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) 
         "GPU device plugins",
         "cards",
     )
-    rows = {next(kind for kind in order if row[0].startswith(kind)): row for row in get(viewer, "/clusters").rows}
+    rows = {row[0]: row for row in get(viewer, "/clusters/prod").rows[: len(order)]}
     assert tuple(rows) == order
     assert rows["pods"][1].startswith("✓good in sync")
     assert rows["pods"][2] == "2 s ago"
-    assert rows["pods"][4:] == ["30 / 1,200", "2", "none yet"]
+    assert rows["pods"][4:] == ["30 / 1,200", "2", "none yet", ""]
+
+
+def test_a_cluster_is_one_row_with_what_it_has(viewer: Client, fleet: Cluster) -> None:
+    make_unreadable(fleet, "odd")
+    (row,) = get(viewer, "/clusters").rows
+    assert row[:3] == ["prod", "✓good in sync", "2 s ago"]
+    assert row[8] == "!warning 1"
+
+
+def test_clusters_not_in_sync_stand_above_with_the_reason(viewer: Client, fleet: Cluster) -> None:
+    assert "Needs attention" not in get(viewer, "/clusters").text
+    Watch.objects.filter(kind="pods").update(state="backing-off", reason="429 Too Many Requests")
+    page = get(viewer, "/clusters")
+    assert "prod: reconnecting" in page.text
+    assert "429 Too Many Requests" in page.text
 
 
 def test_a_watch_that_backs_off_says_why_and_when_it_tries_again(viewer: Client, fleet: Cluster) -> None:
@@ -64,15 +79,15 @@ def test_a_watch_that_backs_off_says_why_and_when_it_tries_again(viewer: Client,
     Watch.objects.filter(kind="pods").update(state="backing-off", reason="429 Too Many Requests", next_try_at=later)
     row = get(viewer, "/clusters/prod").rows[1]
     assert "retrying" in row[1]
-    assert "429 Too Many Requests" in row[1]
-    assert f"next retry {later:%H:%M:%S}" in row[1]
+    assert "429 Too Many Requests" in row[7]
+    assert f"next retry {later:%H:%M:%S}" in row[7]
 
 
 def test_a_cluster_that_was_never_listed_shows_no_sums(viewer: Client) -> None:
     make_cluster("new", synced=False)
-    text = get(viewer, "/clusters").text
-    assert "Initial list in progress" in text
-    assert "with a GPU" not in text
+    page = get(viewer, "/clusters")
+    assert "Initial list in progress" in page.text
+    assert page.rows[0][3:7] == ["–"] * 4
 
 
 def test_daemonsets_that_may_not_be_read_are_a_warning_not_an_error(viewer: Client, fleet: Cluster) -> None:
@@ -98,11 +113,12 @@ def test_permissions_are_shown_as_the_last_check_found_them(viewer: Client, flee
     )
     rows = get(viewer, "/clusters/prod").rows[len(Kind) :]
     assert [row[1] for row in rows] == [
-        "✓good allowed",
-        "!warning not allowed (optional)",
         "✕error not allowed",
+        "!warning not allowed (optional)",
         "·no status unknown",
+        "✓good allowed",
     ]
+    assert "1 permission allowed" in get(viewer, "/clusters/prod").text
 
 
 def test_objects_that_could_not_be_read_are_named(viewer: Client, fleet: Cluster) -> None:
@@ -138,9 +154,10 @@ def test_a_cluster_that_was_never_reached_says_since_when_and_why(viewer: Client
     began = timezone.now() - timedelta(minutes=7)
     Watch.objects.update(state="backing-off", reason="connection refused", trouble_since=began)
     page = get(viewer, "/clusters")
-    assert "unreachable 7 min" in page.text
+    assert "new: unreachable" in page.text
+    assert "7 min" in page.text
     assert "connection refused" in page.text
-    assert "no update yet" in page.text
+    assert "none yet" in page.text
 
 
 def test_a_watch_that_is_open_again_but_silent_is_not_in_step(viewer: Client, fleet: Cluster) -> None:
@@ -206,8 +223,8 @@ def test_a_kind_that_nobody_watches_since_there_is_nothing_has_dashes(viewer: Cl
     maps = next(row for row in rows if row[0].startswith("config maps"))
     assert devices[1].startswith("·no status API not available")
     assert maps[1].startswith("·no status not needed")
-    assert devices[2:] == maps[2:] == ["–"] * 5
-    assert "none is named" in maps[1]
+    assert devices[2:7] == maps[2:7] == ["–"] * 5
+    assert "none is named" in maps[7]
     assert "1 of 1 cluster in sync" in get(viewer, "/clusters").text
 
 
@@ -275,7 +292,7 @@ def test_what_the_exporters_bring_is_said_with_what_was_left_out(viewer: Client,
     assert [row[2] for row in doubts] == ["7", "1"]
     assert doubts[0][0].startswith("The exporter reports a code for unknown, not supported or failed")
     assert doubts[0][3] == "<b>9223372036854775794</b>"
-    assert "1,200 cards measured" in get(viewer, "/clusters").text
+    assert "1,200 cards measured" in {tag.get("title") for tag in get(viewer, "/clusters").tags_of("a")}
 
 
 def test_exporters_that_nobody_reads_or_that_refuse_are_said(viewer: Client, fleet: Cluster) -> None:

@@ -17,7 +17,7 @@ from tests.soak.requests import BROKEN, Asked
 
 Json = dict[str, Any]
 #: Figure of a process → (most an hour, growth that means nothing, most growth of one life).
-LEVELS = {"rss_mib": (1.0, 4.0, 64.0), "fds": (1.0, 8.0, 60.0), "threads": (1.0, 4.0, 40.0)}
+LEVELS = {"memory_mib": (1.0, 4.0, 64.0), "fds": (1.0, 8.0, 60.0), "threads": (1.0, 4.0, 40.0)}
 #: A table is never further behind than this, whatever happened to the parts (s); and in sync below IN_STEP_S.
 MOST_LAG_S, IN_STEP_S = 90.0, 5.0
 #: How much younger than the truth REST may say that the mirror is (s): it is asked each second, and a dead watcher counts 10 s.
@@ -31,7 +31,7 @@ MEASURED = tuple((cluster, table) for cluster in CLUSTERS for table in ("pods", 
 #: A soak of so many seconds judges the memory of every kind of process.
 ALL_JUDGED_S = 900.0
 #: In a shorter one a process still fills what it keeps (seen: 5 MiB in three minutes). More MiB an hour than this is a leak.
-SHORT_PER_HOUR = {"rss_mib": 150.0}
+SHORT_PER_HOUR = {"memory_mib": 150.0}
 #: After the first sign-in of the soak, when all sign in at once (s).
 CROWD_S = 60.0
 #: A round of the exporters comes each minute; one may fall into a fault, and the next comes later then (s).

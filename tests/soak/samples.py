@@ -48,7 +48,7 @@ _TABLES = {
 class Sampler:
     """Runs until `stop`. rows: the samples so far, each also a line of the file. t: seconds since `zero`.
 
-    processes: {"web-1": [{"pid", "rss_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself;
+    processes: {"web-1": [{"pid", "memory_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself;
     lag_s: {cluster: {table: seconds}}, None where the database was not asked; queues: {name: length};
     usage: {"cards", "age_s"} of the last round of the exporters; None while the database does not answer;
     connections, waiting (for a lock), oldest_transaction_s: of the database; None while it does not answer;
@@ -151,10 +151,11 @@ class Sampler:
 
 
 def _usage(pid: int) -> Json:
-    """Of one process; what cannot be read (it is just gone) is 0."""
-    usage: Json = {"pid": pid, "rss_mib": 0.0, "fds": 0, "threads": 0, "cpu_s": 0.0}
+    """Of one process; what cannot be read (it is just gone) is 0. Pages of files come and go as the kernel needs room: not counted."""
+    usage: Json = {"pid": pid, "memory_mib": 0.0, "fds": 0, "threads": 0, "cpu_s": 0.0}
     with suppress(OSError, IndexError):
-        usage["rss_mib"] = round(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / MIB, 1)
+        resident, of_files = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
+        usage["memory_mib"] = round((int(resident) - int(of_files)) * _PAGE / MIB, 1)
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         usage["cpu_s"] = (int(fields[11]) + int(fields[12])) / _TICKS
         usage["fds"] = len(os.listdir(f"/proc/{pid}/fd"))

@@ -27,7 +27,7 @@ RUN = {
 def sample(t: float, lag: float = 0.0, rss: float = 100.0, **more: Any) -> Json:
     return {
         "t": t,
-        "processes": {"web-1": [{"pid": 7, "rss_mib": rss, "fds": 20, "threads": 9, "cpu_s": t / 4}]},
+        "processes": {"web-1": [{"pid": 7, "memory_mib": rss, "fds": 20, "threads": 9, "cpu_s": t / 4}]},
         "queues": {"default": 0, "watch": 0, "unacked": 0},
         "lag_s": {"near": {"pods": lag, "allocations": 0.0}, "far": {"pods": 0.0, "allocations": 0.0}},
         "usage": {"cards": 8, "age_s": 30.0},
@@ -52,11 +52,11 @@ def levels(rows: list[Json]) -> dict[str, bool]:
 
 def test_memory_that_grows_is_found() -> None:
     assert levels([sample(t, rss=100.0 + t / 12) for t in range(400)]) == {
-        "rss_mib": False,
+        "memory_mib": False,
         "fds": True,
         "threads": True,
     }
-    assert levels([sample(t) for t in range(400)]) == {"rss_mib": True, "fds": True, "threads": True}
+    assert levels([sample(t) for t in range(400)]) == {"memory_mib": True, "fds": True, "threads": True}
 
 
 def leaking(per_hour: float, life_s: float = 320.0, seconds: float = 1800.0) -> list[Json]:
@@ -71,15 +71,15 @@ def leaking(per_hour: float, life_s: float = 320.0, seconds: float = 1800.0) -> 
 
 
 def test_a_leak_is_found_although_no_life_is_long() -> None:
-    assert not levels(leaking(300.0))["rss_mib"]
-    assert levels(leaking(0.0))["rss_mib"]
+    assert not levels(leaking(300.0))["memory_mib"]
+    assert levels(leaking(0.0))["memory_mib"]
 
 
 def test_a_long_soak_judges_every_kind_of_process() -> None:
     rows = leaking(0.0)
     for row in rows:
         row["processes"]["schedule"] = [
-            {"pid": int(row["t"]) // 100, "rss_mib": 50.0, "fds": 9, "threads": 3, "cpu_s": 0.1}
+            {"pid": int(row["t"]) // 100, "memory_mib": 50.0, "fds": 9, "threads": 3, "cpu_s": 0.1}
         ]
     found = checks.level(rows)[0]
     assert (found.ok, found.details) == (False, ("no life of schedule was long enough to be judged",))
