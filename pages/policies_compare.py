@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from pages.frame.freshness import notices
 from pages.frame.labels import pool_words
 from pages.frame.links import card_url, node_url, state_url, with_filters, with_query
 from pages.frame.refusals import BadParameter, answered
+from pages.rows.cards import card_names
 from pages.rows.runs import card_short
 from pages.sections import moved
 from pages.sections.measured import figure
@@ -186,13 +187,15 @@ def _shown(request: HttpRequest, found: Compared, loss: str) -> dict[str, Any]:
         )
     names = cluster_names()
     several = len({one.cluster_id for one in found.groups}) > 1
+    lost, measured = losses.details(rows), found.measurements[:MOST_MEASUREMENTS]
+    called = card_names([*(one.card_id for one in lost), *moved.named(measured)])
     return {
         "found": found,
         "sides": [(side.name, _valid(side.counts)) for side in (found.before, found.after)],
         "change": _points(found.before.counts, found.after.counts)[0],
         "groups": [group_line(one, names[one.cluster_id] if several else "") for one in found.groups[:MOST_GROUPS]],
         "more_groups": max(0, len(found.groups) - MOST_GROUPS),
-        "moved": moved.lines(found.measurements[:MOST_MEASUREMENTS], names),
+        "moved": moved.lines(measured, names, called),
         "more_moved": max(0, len(found.measurements) - MOST_MEASUREMENTS),
         "percent": f"{LEAST_PERCENT:g}%",
         "chance": f"{CHANCE:.0%}",
@@ -204,7 +207,7 @@ def _shown(request: HttpRequest, found: Compared, loss: str) -> dict[str, Any]:
             if number or outcome == loss
         ],
         "all_url": state_url(request, loss=None, after=None) if loss else "",
-        "cards": [_loss_line(one, names[one.cluster_id]) for one in losses.details(rows)],
+        "cards": [_loss_line(one, names[one.cluster_id], called) for one in lost],
         "count": sum(number for outcome, _shown, number in _lost(found.lost) if not loss or outcome == loss),
         "first_url": state_url(request, after=None) if after else "",
         "next_url": state_url(request, after=str(following)) if following else "",
@@ -277,11 +280,11 @@ def _share(counts: Counts | None) -> str:
     return "" if counts is None or not counts.cards else f"{amounts.percent(counts.valid, counts.cards)}%"
 
 
-def _loss_line(one: Detail, cluster: str) -> LossLine:
+def _loss_line(one: Detail, cluster: str, called: Mapping[int, str]) -> LossLine:
     before, after = (reverse("run", args=[run]) if run else "" for run in (one.run_before, one.run_after))
     return LossLine(
         row=one,
-        name=card_short(one.card),
+        name=called.get(one.card_id) or card_short(one.card),
         url=card_url(one.card_id),
         node_url=node_url(cluster, one.node),
         cluster=cluster,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -75,6 +76,11 @@ def card_name(card: Card) -> str:
         return _("slice %(index)d, %(profile)s") % {"index": ordinal, "profile": card.profile}
     told = {"end": (card.uuid or card.key)[-8:], "profile": card.profile}
     return (_("slice …%(end)s, %(profile)s") if card.profile else _("card …%(end)s")) % told
+
+
+def card_names(ids: Iterable[int]) -> dict[int, str]:
+    """`card_name` of those of these cards that are seen: one query."""
+    return {card.pk: card_name(card) for card in Card.objects.filter(pk__in=set(ids))}
 
 
 def card_number(card: Card) -> str:

@@ -61,13 +61,18 @@ class MovedLine:
     more: int
 
 
-def lines(found: list[Moved], clusters: Mapping[int, str]) -> list[MovedLine]:
-    """clusters: their names; those of several clusters have them."""
+def named(found: list[Moved]) -> list[int]:
+    """The cards that `lines` names."""
+    return [odd.card_id for one in found for odd in one.outliers[:_NAMED]]
+
+
+def lines(found: list[Moved], clusters: Mapping[int, str], cards: Mapping[int, str]) -> list[MovedLine]:
+    """clusters: their names; those of several clusters have them. cards: names of the cards of `named`."""
     several = len({one.cluster_id for one in found}) > 1
-    return [_line(one, clusters[one.cluster_id] if several else "") for one in found]
+    return [_line(one, clusters[one.cluster_id] if several else "", cards) for one in found]
 
 
-def _line(one: Moved, cluster: str) -> MovedLine:
+def _line(one: Moved, cluster: str, cards: Mapping[int, str]) -> MovedLine:
     level, sign, text = _LOOKS[one.judged]
     return MovedLine(
         cluster=cluster,
@@ -84,7 +89,11 @@ def _line(one: Moved, cluster: str) -> MovedLine:
         counts=_counts(one),
         shown=Shown(level, sign, str(text)),
         outliers=[
-            (f"{odd.node} {card_short(odd.card)}", card_url(odd.card_id), _signed(odd.percent, 0))
+            (
+                f"{odd.node} {cards.get(odd.card_id) or card_short(odd.card)}",
+                card_url(odd.card_id),
+                _signed(odd.percent, 0),
+            )
             for odd in one.outliers[:_NAMED]
         ],
         more=max(0, one.outliers_count - _NAMED),

@@ -27,15 +27,17 @@ _LOOKS = {
     ReportedVerdict.FAILED.value: ("error", "✕"),
 }
 VERDICTS = ReportedVerdict.choices
+MOST_SUITES = 3
 SUMMARY = gettext_lazy("reported %(verdict)s")
 
 
 @dataclass(frozen=True)
 class ResultLine:
-    """A result in a list. tool: its format and version."""
+    """A result in a list. name: what was tested, else the tool; tool: its format and version; title: the format in words."""
 
     row: ImportedResult
     url: str
+    name: str
     tool: str
     title: str
     shown: Shown
@@ -69,13 +71,26 @@ def shown(verdict: str) -> Shown:
 
 def result_line(row: ImportedResult) -> ResultLine:
     chosen = find(row.format)
+    title = _(chosen.title) if chosen is not None else row.format
     return ResultLine(
         row=row,
         url=reverse("result", args=[row.pk]),
+        name=_suites(row) or title.partition(":")[0],
         tool=f"{row.format} {row.tool_version}".strip(),
-        title=_(chosen.title) if chosen is not None else row.format,
+        title=title,
         shown=shown(row.verdict),
     )
+
+
+def _suites(row: ImportedResult) -> str:
+    """Of JUnit XML the names of its suites, three at most. "" for other formats, and where `facts` was not read."""
+    read = "facts" not in row.get_deferred_fields() and isinstance(row.facts, dict)
+    named = row.facts.get("suites") if read else None
+    if not isinstance(named, list):
+        return ""
+    found = list(dict.fromkeys(str(one)[:64] for one in named if one))
+    more = [_("%(n)s more") % {"n": len(found) - MOST_SUITES}] if len(found) > MOST_SUITES else []
+    return between().get(", ", ", ").join([*found[:MOST_SUITES], *more])
 
 
 def statement_lines(rows: Iterable[ImportedStatement], cluster: str = "") -> list[StatementLine]:

@@ -20,7 +20,7 @@ from accounts.local import local_admin
 from accounts.roles import Role
 from fleetsim import Fleet, serve
 from fleetsim.labels import DRIVER, NEW_DRIVER
-from gpudash.demo_past import Past, notifications, policies
+from gpudash.demo_past import Past, campaigns, notifications, policies
 from gpudash.demo_past.clock import Times
 from gpudash.demo_past.rows import Rows
 from gpudash.demo_past.runs import PEOPLE, Runs
@@ -55,7 +55,7 @@ from tests.database import connected_to
 from tests.pages.reading import get
 from validations import baseline
 from validations.lifecycle.judge import judge
-from validations.models import Campaign, LastResult, Measurement, PolicyCard, Run, State
+from validations.models import Campaign, CampaignTarget, LastResult, Measurement, PolicyCard, Run, State
 
 #: One of each of the first kinds: cards by memory, whole ones, Windows, several exporters. Days: more than a week.
 NODES, DAYS = 18, 8
@@ -322,3 +322,17 @@ def test_the_receiver_of_the_demo_takes_a_message() -> None:
         assert (row.state, row.answer) == ("delivered", "HTTP 204")
     finally:
         receiver.close()
+
+
+@pytest.mark.django_db
+def test_a_campaign_of_an_earlier_demo_goes_with_its_cluster(cluster: Cluster) -> None:
+    """Also one that the demo started as its local administrator."""
+    kept, _lost = (
+        Campaign.objects.create(
+            name=name, suite="cuda-vectoradd", requested_by=local_admin(), requested_by_name="local"
+        )
+        for name in ("kept", "lost")
+    )
+    CampaignTarget.objects.create(campaign=kept, position=0, cluster=cluster, node_name="gpu-1")
+    campaigns.forget()
+    assert list(Campaign.objects.all()) == [kept]

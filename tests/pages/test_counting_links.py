@@ -70,7 +70,9 @@ def test_each_figure_of_the_clusters_page_is_the_number_of_rows_behind_it(
     viewer: Client, clusters: list[Cluster]
 ) -> None:
     links = re.findall(
-        r'<a\b[^>]*href="(/(?:nodes|cards|findings)\?cluster=[^"]*)"[^>]*>(.*?)</a>', get(viewer, "/clusters").html, re.DOTALL
+        r'<a\b[^>]*href="(/(?:nodes|cards|findings)\?cluster=[^"]*)"[^>]*>(.*?)</a>',
+        get(viewer, "/clusters").html,
+        re.DOTALL,
     )
     assert len(links) == 9  # all nodes of one of them are ready; each has findings of two severities
     for url, text in links:

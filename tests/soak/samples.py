@@ -151,7 +151,7 @@ class Sampler:
 
 
 def _usage(pid: int) -> Json:
-    """Of one process; what cannot be read (it is just gone) is 0. Pages of files come and go as the kernel needs room: not counted."""
+    """Of one process; what cannot be read (it is just gone) is 0. Pages of files, which the kernel takes back, do not count."""
     usage: Json = {"pid": pid, "memory_mib": 0.0, "fds": 0, "threads": 0, "cpu_s": 0.0}
     with suppress(OSError, IndexError):
         resident, of_files = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
