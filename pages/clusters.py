@@ -1,4 +1,4 @@
-"""Clusters: are the numbers current? State and age of each watch, what the credentials may do, what could not be read."""
+"""Clusters: are the numbers current? One row each; of one, its watches, what its credentials may do, what could not be read."""
 
 from __future__ import annotations
 
