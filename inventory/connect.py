@@ -36,9 +36,7 @@ def connect(name: str, upload: Upload, context: str) -> Cluster:
     with _alone():
         if Cluster.objects.filter(name=name).exists():
             raise NotConnected(
-                sentence(
-                    "There is a cluster {name} already. Choose another name, or replace its kubeconfig.", name=name
-                )
+                sentence("Cluster {name} already exists. Choose another name, or replace its kubeconfig.", name=name)
             )
         return _connect(name, "", upload, context)
 
@@ -110,7 +108,8 @@ def _check_identity(name: str, uid: str) -> None:
     if other is not None:
         raise NotConnected(
             sentence(
-                "The kubeconfig leads to another cluster than {name} (another UID of kube-system). Add it under a name of its own.",
+                "The kubeconfig belongs to another cluster, not {name} (different UID of kube-system). "
+                "Add that cluster under another name.",
                 name=name,
             )
         )

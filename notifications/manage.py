@@ -319,8 +319,8 @@ def _one_of_kinds() -> Said:
 
 def _taken(what: str, name: str) -> Refused:
     if what == "channel":
-        return Refused({"name": [sentence("There is already a channel {name}.", name=name)]})
-    return Refused({"name": [sentence("There is already a rule {name}.", name=name)]})
+        return Refused({"name": [sentence("Channel {name} already exists.", name=name)]})
+    return Refused({"name": [sentence("Rule {name} already exists.", name=name)]})
 
 
 def _public(row: Channel) -> dict[str, str]:

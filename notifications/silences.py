@@ -88,7 +88,7 @@ def _create(row: Silence, reason: str, until: datetime, user: Any) -> Silence:
     if not now < until <= now + LONGEST:
         problems["until"] = [sentence("Enter a time in the future, at most a year ahead.")]
     if in_force(now).count() >= MOST:
-        problems["code"] = [sentence("There are {most} silences in force. End some of them first.", most=MOST)]
+        problems["code"] = [sentence("{most} silences are active, the maximum. End some first.", most=MOST)]
     if problems:
         raise Refused(problems)
     row.reason, row.until, row.created_at = reason.strip()[:500], until, now

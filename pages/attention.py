@@ -100,7 +100,7 @@ def _channels(request: HttpRequest) -> list[Attention]:
     return [
         Attention(
             level=ERROR,
-            what=_("No message reaches a channel"),
+            what=_("Notification channel failing"),
             where=row.name,
             title=row.answer,
             action=_("Show channel"),
@@ -221,7 +221,7 @@ def _out_of_service(request: HttpRequest, ids: Collection[int], query: QueryDict
         made.append(
             Attention(
                 level=WARNING,
-                what=_("Policies take no more cards out of service"),
+                what=_("Policies stopped taking cards out of service"),
                 where=_("cap reached"),
                 title=worded(switch.said_tripped),
                 action=_("Reset"),

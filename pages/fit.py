@@ -284,7 +284,7 @@ def _move(cluster: str, one: Move) -> MoveLine:
         owner = f"{pod.owner_kind} {pod.owner_name}"
     else:
         link, owner = PodLink(_(ANOTHER), "", ""), _("its controller")
-    again = _("bare pod: not created again") if pod.bare else owner
+    again = _("bare pod: not recreated") if pod.bare else owner
     return MoveLine(link, pod.memory, pod.priority, again, (one.to[1], node_url(cluster, one.to[1])))
 
 

@@ -290,8 +290,8 @@ def _limits(row: Policy) -> list[str]:
 
     nodes, free = row.keep_free_nodes, row.keep_free_cards
     return [
-        *of(row.max_per_cluster, _("%(n)s at once per cluster")),
-        *of(row.max_per_pool, _("%(n)s at once per pool")),
+        *of(row.max_per_cluster, _("max %(n)s parallel per cluster")),
+        *of(row.max_per_pool, _("max %(n)s parallel per pool")),
         *of(row.card_minutes_per_day, _("%(n)s min per card in 24 h")),
         *of(nodes, ngettext("keeps %(n)s node free per pool", "keeps %(n)s nodes free per pool", nodes)),
         *of(free, ngettext("keeps %(n)s card free per pool", "keeps %(n)s cards free per pool", free)),

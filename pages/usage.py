@@ -152,7 +152,7 @@ def _ratio(more: Mapping[str, object], name: str) -> str:
 
 def _clocks(more: Mapping[str, object]) -> str:
     chip, memory = (_number(more, one.name) for one in (measures.SM_CLOCK, measures.MEMORY_CLOCK))
-    told = [_("chip %(mhz)s MHz") % {"mhz": f"{chip / _MHZ:.0f}"}] if chip is not None else []
+    told = [_("core %(mhz)s MHz") % {"mhz": f"{chip / _MHZ:.0f}"}] if chip is not None else []
     told += [_("memory %(mhz)s MHz") % {"mhz": f"{memory / _MHZ:.0f}"}] if memory is not None else []
     return ", ".join(told)
 

@@ -80,4 +80,4 @@ def waits_for(now: NodeNow) -> str:
     """Why nothing may be changed on the node now; "" where it may."""
     if not now.upgrade:
         return ""
-    return sentence("A driver upgrade is under way ({label}={state}).", label=UPGRADE, state=now.upgrade[:63])
+    return sentence("A driver upgrade is in progress ({label}={state}).", label=UPGRADE, state=now.upgrade[:63])

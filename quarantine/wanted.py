@@ -13,7 +13,7 @@ from wording.said import sentence
 ROLE = "deploy/quarantine-role.yaml"
 NODES = sentence("takes nodes out of service")
 CARDS = sentence("takes single cards out of service (DRA)")
-REQUESTS = sentence("hands nodes over to NVSentinel")
+REQUESTS = sentence("creates NVSentinel MaintenanceRequests")
 RULES = "devicetaintrules"
 
 

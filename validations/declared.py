@@ -18,7 +18,7 @@ FINDINGS = {
         gettext_noop("Cards fail and pass repeatedly"),
         WARNING,
         gettext_noop(
-            "Runs on these cards failed, then passed, more than once within 14 days. The last pass does not show that the card works."
+            "Runs on these cards failed, then passed, more than once within 14 days. Do not rely on the last pass."
         ),
         gettext_noop("Cordon their nodes, and run a long diagnostic before you use the cards again."),
     ),

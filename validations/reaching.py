@@ -101,7 +101,7 @@ def _hopeless(campaign: Campaign, mine: QuerySet[CampaignTarget], run: Run) -> s
     if futile < most:
         return ""
     return sentence(
-        "{futile} consecutive runs on this node reached no new card. The last one was run {pk}.",
+        "{futile} consecutive runs on this node tested no new card. Last run: {pk}.",
         futile=futile,
         pk=run.pk,
     )

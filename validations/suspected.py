@@ -75,9 +75,12 @@ def _of_group(run: Run, ended: datetime) -> Suspected | None:
     if run.verdict != "failed":
         return None
     found = _bisected(run, ended)
-    because = [sentence("The result is of the group. It blames no node and no card.")]
+    because = [sentence("The result belongs to the group, not to one node or card.")]
     for text, nodes in (
-        (sentence("Failed with two good nodes each: {nodes}.", nodes=", ".join(found.faulty)), found.faulty),
+        (
+            sentence("Each failed with two nodes that passed in other groups: {nodes}.", nodes=", ".join(found.faulty)),
+            found.faulty,
+        ),
         (sentence("Passed since then with another node: {nodes}.", nodes=", ".join(found.cleared)), found.cleared),
     ):
         because += [text] if nodes else []

@@ -30,7 +30,7 @@ LAUNCHER = (
 NEEDED = frozenset(f"{verb} {resource}" for verb, _, resource, why in LAUNCHER if why == NEEDED_FOR)
 #: Why the launcher reads classes.
 CLASSES = sentence("Linux suites use the RuntimeClass nvidia if it exists")
-PRIORITY = sentence("policies start runs that give way to other pods")
+PRIORITY = sentence("low scheduling priority for policy runs (PriorityClass)")
 
 
 def _in(why: str, namespace: str) -> str:

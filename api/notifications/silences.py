@@ -38,7 +38,7 @@ class Silences(ListView):
     #: The audit log says this of who may not.
     told_of = ("cluster", "code", "node", "card", "pod")
 
-    @listed(SILENCES, "Silences in force, the one that ends first at the top")
+    @listed(SILENCES, "Active silences, the one that ends first at the top")
     def get(self, request: Request) -> Any:
         return self.list(request)
 

@@ -154,7 +154,7 @@ class Runs:
     def _give_way(self, run: Run, took: Taken) -> bool:
         """The scheduler took the card for a pod while the image was pulled."""
         end = self._until_pulled(run) + timedelta(seconds=self.rng.uniform(5.0, 30.0))
-        text = sentence("A pod of higher priority took the place: {text}", text=_TAKEN)
+        text = sentence("Preempted by a pod of higher priority: {text}", text=_TAKEN)
         ending = Ending(PREEMPTED, text).stored()
         return end_run(run, run.state, took, at=end, ending=ending, job_removed=True, log_complete=True)
 

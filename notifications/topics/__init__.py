@@ -34,7 +34,7 @@ class About(NamedTuple):
 KINDS = (
     About(findings.FINDING, gettext_noop("Findings"), findings.findings),
     About(findings.CLUSTER, gettext_noop("Cluster not reporting"), findings.clusters),
-    About(validation.VALIDATION, gettext_noop("Cards that lost their validation"), validation.validation),
+    About(validation.VALIDATION, gettext_noop("Cards no longer validated"), validation.validation),
     About(validation.POLICY, gettext_noop("Policies that cannot be met"), validation.policies),
     About(validation.CAMPAIGN, gettext_noop("Campaigns that ended"), validation.campaigns),
     About(nodes.OUT_OF_SERVICE, gettext_noop("Nodes out of service"), nodes.nodes),

@@ -19,9 +19,9 @@ CHANNEL_FAILING = "channel-failing"
 _TITLES = {
     Code.PROCESS_MISSING: sentence("No heartbeat of a process of gpudash"),
     Code.TOO_LITTLE: sentence("Too few workers of gpudash"),
-    Code.MESSAGES_WAIT: sentence("Tasks of gpudash wait and no worker takes them"),
+    Code.MESSAGES_WAIT: sentence("Queued gpudash tasks without a worker"),
     Code.TASKS_FAIL: sentence("Tasks of gpudash failed in the last hour"),
-    Code.CONNECTIONS_WAIT: sentence("Processes of gpudash wait for database connections"),
+    Code.CONNECTIONS_WAIT: sentence("gpudash processes without a free database connection"),
     Code.CODE_DIFFERS: sentence("Processes of gpudash run different builds"),
     Code.WEB_SILENT: sentence("No web process of gpudash reports"),
 }
@@ -56,7 +56,5 @@ def failing(channel: Channel, at: datetime) -> Topic:
         severity=Severity.ERROR.value,
         since=(channel.failing_since or at).isoformat(),
         link=reverse("channel", args=[channel.pk]),
-        **said(
-            sentence("No message reaches the channel {channel}: {answer}", channel=channel.name, answer=channel.answer)
-        ),
+        **said(sentence("Channel {channel} is failing: {answer}", channel=channel.name, answer=channel.answer)),
     )

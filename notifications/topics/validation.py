@@ -1,4 +1,4 @@
-"""Cards that lost their validation, policies that cannot be met, and campaigns that ended."""
+"""Cards no longer validated, policies that cannot be met, and campaigns that ended."""
 
 from __future__ import annotations
 

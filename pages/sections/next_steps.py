@@ -51,11 +51,11 @@ def steps(card: Card, held: Iterable[Allocation], reports: Sequence[ShownReport]
         return [*made, Step(_("Validate the card"), validate=True)]
     node = quote(card.node_name)
     return [
-        Step(_("Keep new pods off the node"), [f"kubectl cordon {node}"]),
+        Step(_("Cordon the node"), [f"kubectl cordon {node}"]),
         *_move(held),
         *made,
         Step(_("Validate the card"), validate=True),
-        Step(_("Allow pods again"), [f"kubectl uncordon {node}"]),
+        Step(_("Uncordon the node"), [f"kubectl uncordon {node}"]),
     ]
 
 

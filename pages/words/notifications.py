@@ -39,7 +39,7 @@ _DELIVERIES = {
 _OUTCOMES: dict[str, Promise] = {
     "delivered": gettext_lazy("delivered"),
     "refused": gettext_lazy("refused"),
-    "later": gettext_lazy("not delivered, tried again"),
+    "later": gettext_lazy("not delivered, retrying"),
     "gone": gettext_lazy("receiver removed"),
 }
 #: What is told of a topic, as `notifications.channels.engine.Change` has it.

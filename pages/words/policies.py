@@ -50,8 +50,8 @@ _OF_LAUNCHES: dict[str, Promise] = {
     choose.POOL_FULL: gettext_lazy("limit per pool reached"),
     choose.KEEP_FREE: gettext_lazy("kept free"),
     choose.PENDING_PODS: gettext_lazy("pending pod fits there"),
-    choose.CARD_TIME: gettext_lazy("tested long enough in 24 h"),
-    choose.NODE_BUSY: gettext_lazy("another card of the node first"),
+    choose.CARD_TIME: gettext_lazy("test time limit reached (24 h)"),
+    choose.NODE_BUSY: gettext_lazy("another run on this node first"),
 }
 _LOOKS = {
     PolicyState.VALID: ("good", "✓"),

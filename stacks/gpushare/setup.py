@@ -309,7 +309,7 @@ def _warnings(found: Found, nodes: tuple[Node, ...]) -> Iterator[str]:
     there = found.of("Deployment", NAMESPACE, EXTENDER)
     if there is not None and at(there, "status", "availableReplicas") in (None, 0):
         yield sentence(
-            "The extender that is there is not available: pods that request {resource} cannot be placed. Run `kubectl describe "
+            "The installed extender is not available: pods that request {resource} cannot be scheduled. Run `kubectl describe "
             "deployment {name} -n {namespace}`.",
             resource=RESOURCE,
             name=EXTENDER,

@@ -172,7 +172,7 @@ def _service(software: Software) -> Statement:
     if spec is None or spec.type not in ("NodePort", "LoadBalancer") or not numbers_of:
         return Statement(
             state=NOT_READY,
-            why=sentence("It has no node port. kube-scheduler reaches the extender through it."),
+            why=sentence("The Service has no node port. kube-scheduler needs one to reach the extender."),
             source=name,
         )
     if NODE_PORT not in numbers_of:

@@ -247,7 +247,7 @@ def test_a_run_of_a_policy_gave_way_to_a_pod(written: Written) -> None:
     assert not PolicyCard.objects.filter(run=run).exists()
     assert Run.objects.filter(policy=run.policy, verdict__in=("passed", "failed")).exists()
     page = get(_viewer(), f"/policies/{run.policy_id}")
-    assert f"Last run that gave way: {run.node_name}" in page.text
+    assert f"Last skipped run: {run.node_name}" in page.text
 
 
 def test_no_page_is_empty(written: Written) -> None:

@@ -179,7 +179,7 @@ def test_without_a_fault_the_page_says_so(viewer: Client, cluster: Cluster) -> N
     assert "No components found" in get(viewer, "/components").text
     node_with(cluster, "a", WELL)
     page = get(viewer, "/components")
-    assert "All components work · 1 node" in page.text
+    assert "All components ready · 1 node" in page.text
     for title in ("Causes", "Driver upgrades", "MIG changes"):
         assert title not in page.text
 

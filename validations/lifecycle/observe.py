@@ -130,7 +130,7 @@ def _preempted(pod: Pod | None) -> Ending | None:
     if told is None or told.reason not in _PREEMPTIONS:
         return None
     return Ending(
-        PREEMPTED, sentence("A pod of higher priority took the place: {text}", text=(told.message or told.reason)[:900])
+        PREEMPTED, sentence("Preempted by a pod of higher priority: {text}", text=(told.message or told.reason)[:900])
     )
 
 
@@ -142,7 +142,7 @@ def _why_failed(failure: Condition, seen: Seen | None, was: State) -> Ending:
         return preempted
     if failure.reason == "PodFailurePolicy":  # only Jobs of policies have one: see `gives_way`
         text = (failure.message or failure.reason)[:900]
-        return Ending(PREEMPTED, sentence("The pod was disrupted, so the run gave way ({text}).", text=text))
+        return Ending(PREEMPTED, sentence("The pod was disrupted. The run was skipped ({text}).", text=text))
     text = ": ".join(part for part in (failure.reason, failure.message) if part)[:1000]
     if failure.reason == "DeadlineExceeded":
         return _deadline(seen, was, text)

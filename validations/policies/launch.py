@@ -43,8 +43,8 @@ _HELD = {
     POOL_FULL: sentence("the limit per pool is reached"),
     KEEP_FREE: sentence("the pool must keep cards or nodes free"),
     PENDING_PODS: sentence("a pending pod fits on the node"),
-    CARD_TIME: sentence("the card was tested long enough in the last 24 h"),
-    NODE_BUSY: sentence("another card of the node is started first"),
+    CARD_TIME: sentence("the test time limit of the card is reached (24 h)"),
+    NODE_BUSY: sentence("another card of the node is tested first"),
 }
 
 

@@ -218,7 +218,7 @@ def _of_suite(draft: PolicyDraft) -> dict[str, list[str]]:
 
 
 def _taken(name: str) -> Refused:
-    return Refused({"name": [sentence("There is a policy {name} already.", name=f"{name!r}")]})
+    return Refused({"name": [sentence("Policy {name} already exists.", name=f"{name!r}")]})
 
 
 def _told(draft: PolicyDraft) -> dict[str, str]:

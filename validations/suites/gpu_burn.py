@@ -164,7 +164,7 @@ def _conclude(walk: _Walk, reading: Reading) -> None:
         reading.errored("not-every-card", text, progress.line)
         return
     if walk.seconds is None or progress.percent < 90 or progress.line > line:
-        reading.missing = sentence("The run ended before its time.")
+        reading.missing = sentence("The run ended before the set duration.")
         return
     if all(speed is not None for speed in progress.speeds):
         reading.measure("gflops", min(speed for speed in progress.speeds if speed is not None), "GFLOP/s")
@@ -257,7 +257,7 @@ SUITE = Suite(
     reasons=(
         ReasonWords(
             "burn-aborted",
-            gettext_noop("no card came to the end"),
+            gettext_noop("no card finished"),
             "Read the lines before it: each card has its own error there.",
         ),
         ReasonWords(

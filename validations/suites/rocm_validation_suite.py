@@ -258,9 +258,7 @@ SUITE = Suite(
         image("docker.io/rocm/test-runner:v1.4.1", gettext_noop("Container image with rvs in /opt/rocm/bin.")),
         Option(
             name="configuration",
-            help=gettext_noop(
-                "Stress test of the image, such as MI300X/gst_single.conf. The default one demands little."
-            ),
+            help=gettext_noop("Stress test of the image, such as MI300X/gst_single.conf. The default test is light."),
             default="gst_single.conf",
             pattern=r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30}/){0,3}gst[A-Za-z0-9_-]{0,60}\.conf",
         ),

@@ -42,7 +42,7 @@ class Command(ShownCommand):
         parser.add_argument("--cpu", help="CPU of the node for the same container: 8, 0.5, 500m")
         parser.add_argument("--host-memory", help="memory of the node for the same container, as --memory")
         ways = ", ".join(WAYS)
-        told_ = f"way of the request; repeat for alternatives: {ways}"
+        told_ = f"stack; repeat for alternatives: {ways}"
         parser.add_argument("--stack", action="append", default=[], help=told_)
         parser.add_argument("--model", action="append", default=[], help="part of the name of the card model")
         parser.add_argument(
@@ -104,7 +104,7 @@ class Command(ShownCommand):
 
 
 def _no_plan(exact: bool) -> str:
-    return "No plan: no set of pods fits elsewhere." if exact else "No plan found before the search was cut."
+    return "No plan: no set of pods fits elsewhere." if exact else "No plan found within the search limit."
 
 
 def _lines(found: Found, limit: int) -> Iterator[str]:

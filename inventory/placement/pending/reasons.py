@@ -39,7 +39,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         r"node\(s\) had (?:untolerated )?taint \{node\.kubernetes\.io/unschedulable: .*",
         _("Cordoned: unschedulable until uncordoned."),
-        _("Uncordon the nodes when they are fit for work."),
+        _("Uncordon the nodes when they are ready for use."),
     ),
     (
         r"node\(s\) had (?:untolerated )?taint \{(?P<taint>.{0,400}?):? ?\}(?:, that the pod didn't tolerate)?",
@@ -54,7 +54,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         r"node\(s\) were unschedulable",
         _("Cordoned: unschedulable until uncordoned."),
-        _("Uncordon the nodes when they are fit for work."),
+        _("Uncordon the nodes when they are ready for use."),
     ),
     (
         r"Insufficient (?P<resource>cpu|memory|ephemeral-storage)",

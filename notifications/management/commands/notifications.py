@@ -41,11 +41,15 @@ class Command(ShownCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         for verb in ("channels", "rules", "silences"):
-            _output(verbs.add_parser(verb, help=f"list the {verb}" + (" in force" if verb == "silences" else "")))
+            _output(
+                verbs.add_parser(verb, help=f"list the {verb}" + (" that are active" if verb == "silences" else ""))
+            )
         log = verbs.add_parser("deliveries", help="list what was sent, newest first")
         log.add_argument("--channel", help="of this channel")
         log.add_argument("--state", choices=DeliveryState.values, help="in this state")
-        log.add_argument("--most", type=int, default=LISTED, metavar="N", help=f"so many (default: {LISTED})")
+        log.add_argument(
+            "--most", type=int, default=LISTED, metavar="N", help=f"most deliveries to list (default: {LISTED})"
+        )
         _output(log)
         for verb, what, text in (
             ("test", "channel", "send a test message to a channel"),

@@ -44,9 +44,14 @@ class Command(ShownCommand):
             if verb != "decline":
                 act.add_argument("--dry-run", action="store_true", help="print what would be done; change nothing")
             _output(act)
-        switch = verbs.add_parser("switch", help="whether policies may take cards out without asking")
+        switch = verbs.add_parser("switch", help="allow or forbid policies to take cards out of service automatically")
         switch.add_argument("automatic", nargs="?", choices=("on", "off"))
-        switch.add_argument("--cap", type=int, metavar="PERCENT", help="of a pool's nodes that may be out")
+        switch.add_argument(
+            "--cap",
+            type=int,
+            metavar="PERCENT",
+            help="most nodes of a pool that policies take out of service, in percent",
+        )
         _output(switch)
         _output(verbs.add_parser("reset", help="let policies act again after the cap was reached"))
 

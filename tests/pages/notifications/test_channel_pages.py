@@ -240,7 +240,7 @@ def test_a_failing_channel_is_named_where_administrators_look(
     Channel.objects.update(failing_since=database_now(), answer="connection refused")
     for path in ("/", "/installation"):
         page = get(admin, path)
-        assert "No message reaches a channel" in page.text
+        assert "Notification channel failing" in page.text
         assert f"/notifications/channels/{row.pk}" in page.links
     number = int(re.search(r"(\d+) problem", get(admin, "/installation").text)[1])
     assert "channel" not in get(viewer, "/").text

@@ -330,8 +330,8 @@ def test_a_run_that_gave_way_is_on_the_page_of_its_policy(viewer: Client, fleet:
     run = make_run(fleet, node="node-0", card=Card.objects.get(node_name="node-0"), verdict="skipped", reasons=reasons)
     Run.objects.filter(pk=run.pk).update(policy=policy)
     page = get(viewer, f"/policies/{policy.pk}")
-    assert "Last run that gave way: node-0 card" in page.text
-    assert "gave way to another pod" in page.text
+    assert "Last skipped run: node-0 card" in page.text
+    assert "skipped: another pod needed the card" in page.text
     assert f"/validations/runs/{run.pk}" in page.links
     Run.objects.filter(pk=run.pk).update(reasons=[{"code": "timeout", "text": "x", "line": None}])
     assert "Last run that gave way" not in get(viewer, f"/policies/{policy.pk}").text

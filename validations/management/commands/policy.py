@@ -36,7 +36,9 @@ class Command(ShownCommand):
             named = verbs.add_parser(verb, help=text)
             named.add_argument("name")
             add_output(named)
-        takes = verbs.add_parser("take-out", help="whether it takes failed cards out of service without asking")
+        takes = verbs.add_parser(
+            "take-out", help="allow or forbid the policy to take failed cards out of service automatically"
+        )
         takes.add_argument("name")
         takes.add_argument("takes_out", choices=("on", "off"))
         add_output(takes)

@@ -38,9 +38,7 @@ class Command(ShownCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("suite", help=", ".join(registry()))
-        parser.add_argument(
-            "--node", action="append", default=[], help="for a suite of several nodes: once for each of them"
-        )
+        parser.add_argument("--node", action="append", default=[], help="node; repeat for a suite of several nodes")
         parser.add_argument("--pool", default="", help="for a suite of several nodes: idle nodes of this pool")
         parser.add_argument("--nodes", type=int, default=0, metavar="N", help="with --pool: how many")
         parser.add_argument(

@@ -138,7 +138,7 @@ OF_THE_RUN = (
     ),
     ReasonWords(
         "preempted",
-        gettext_noop("gave way to another pod"),
+        gettext_noop("skipped: another pod needed the card"),
         "No action: the run was skipped. A policy tests the card when it is idle; other runs can be launched again.",
     ),
     ReasonWords(
