@@ -67,10 +67,10 @@ def test_groups_passed_or_lost_a_rank_and_pairs_say_which_node_it_was(fleet: tup
     assert whole is not None
     told = suspected(whole)
     assert told is not None
-    assert "Failed with two good nodes each: dgx-h100-02." in told.found.because
+    assert "Each failed with two nodes that passed in other groups: dgx-h100-02." in told.found.because
     assert "Passed since then with another node: dgx-h100-01." in told.found.because
     page = get(signed_in(make_user("vera", Role.VIEWER)), f"/validations/runs/{failed.pk}")
-    assert "Failed with two good nodes each: dgx-h100-02." in page.text
+    assert "Each failed with two nodes that passed in other groups: dgx-h100-02." in page.text
 
 
 def test_a_report_of_another_tool_is_there(fleet: tuple[Cluster, Past]) -> None:

@@ -241,7 +241,7 @@ def test_a_run_of_a_policy_gave_way_to_a_pod(written: Written) -> None:
     assert len({run.policy_id for run in gave_way}) == len(gave_way) > 0  # one of a policy
     assert {run.reason_code for run in gave_way} == {"preempted"}
     run = gave_way[0]
-    assert run.reason_text.startswith("A pod of higher priority took the place: default-scheduler")
+    assert run.reason_text.startswith("Preempted by a pod of higher priority: default-scheduler")
     assert not run.measurements.exists()
     # It says nothing of its card.
     assert not PolicyCard.objects.filter(run=run).exists()

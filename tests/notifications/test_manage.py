@@ -43,7 +43,7 @@ def test_what_is_wrong_with_a_channel_is_named_and_nothing_is_kept(draft: dict[s
 
 def test_a_name_is_there_once() -> None:
     channel()
-    with pytest.raises(Refused, match="There is already a channel ops"):
+    with pytest.raises(Refused, match="Channel ops already exists"):
         channel()
 
 

@@ -296,7 +296,7 @@ def test_what_the_exporters_bring_is_said_with_what_was_left_out(viewer: Client,
 
 
 def test_exporters_that_nobody_reads_or_that_refuse_are_said(viewer: Client, fleet: Cluster) -> None:
-    assert "No exporter source is set for this cluster" in get(viewer, "/clusters/prod").text
+    assert "No metrics source is set for this cluster" in get(viewer, "/clusters/prod").text
     source = source_of(fleet)
     UsageSource.objects.filter(pk=source.pk).update(due_at=timezone.now() - timedelta(minutes=9))
     page = get(viewer, "/clusters/prod").text

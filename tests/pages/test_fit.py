@@ -203,12 +203,12 @@ def test_the_cheapest_moves_are_planned_when_asked(viewer: Client, fragmented: C
     assert "Moves" not in page.tables
     [plan] = [link for link in page.links if "moves=fit" in link]
     page = get(viewer, plan)
-    assert "1 pod leaves a" in page.text
+    assert "1 pod to move from a" in page.text
     [row] = page.tables["Moves"]
     assert (row[0], row[4]) == ("train-a-0-0", "b")
     [button] = [tag for tag in page.tags_of("button") if tag.get("aria-label") == "Copy: plan"]
     assert all(line.startswith("#") for line in button["data-copy"].splitlines())
-    assert "1 pod leaves a" in get(viewer, "/fit?moves=node").text
+    assert "1 pod to move from a" in get(viewer, "/fit?moves=node").text
 
 
 def test_a_plan_reads_pods_and_what_the_finder_has_read_not_again(viewer: Client, fragmented: Cluster) -> None:

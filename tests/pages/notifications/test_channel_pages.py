@@ -218,7 +218,7 @@ def test_the_delivery_log_says_what_was_answered(admin: Client, bell: Kind) -> N
 def test_a_message_that_ended_is_sent_again_and_the_doubt_is_named(admin: Client, bell: Kind) -> None:
     row = make_delivery(make_channel(), DeliveryState.UNCERTAIN)
     path = f"/notifications/deliveries/{row.pk}"
-    assert "No answer came, so the receiver may have it." in get(admin, path).text
+    assert "The receiver did not respond and may have the message." in get(admin, path).text
     answer = admin.post(f"{path}/again")
     again = Delivery.objects.exclude(pk=row.pk).get()
     assert answer.headers["Location"] == f"/notifications/deliveries/{again.pk}"

@@ -44,7 +44,7 @@ def test_an_operator_acknowledges_a_finding(operator: Client, viewer: Client, fo
     for page in ("/findings?group=none", "/findings", "/nodes/prod/gpu-1"):
         assert path in get(operator, page).links
         assert path not in get(viewer, page).links
-    assert "Needs the role operator" in get(viewer, path).text
+    assert "Requires the role operator" in get(viewer, path).text
     assert viewer.post(path, {"reason": "x", "span": "1d"}).status_code == 403
     answer = operator.post(path, {"reason": "spare part ordered", "span": "1d"})
     assert answer.headers["Location"] == "/nodes/prod/gpu-1"

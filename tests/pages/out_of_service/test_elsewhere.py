@@ -76,5 +76,5 @@ def test_the_overview_asks_for_the_decision(operator: Client, admin: Client, nod
     make_case(node, "node-9", suite="cuda-nbody")
     assert "2 failed cards to take out of service CUDA n-body · CUDA vectorAdd Decide" in get(operator, "/").text
     QuarantineSwitch.objects.create(automatic=True, tripped_at=database_now(), tripped_reason="3 of 8 nodes are out.")
-    assert "Policies take no more cards out" not in get(operator, "/").text
+    assert "Policies stopped taking cards out" not in get(operator, "/").text
     assert "Policies stopped taking cards out of service cap reached Reset" in get(admin, "/").text

@@ -149,8 +149,8 @@ def test_the_switch_is_for_administrators(operator: Client, admin: Client, marke
 
 def test_a_tripped_switch_is_said_and_reset(operator: Client, admin: Client, marked: Cluster) -> None:
     QuarantineSwitch.objects.create(automatic=True, tripped_at=database_now(), tripped_reason="3 of 8 nodes are out.")
-    assert "the cap was reached. 3 of 8 nodes are out." in get(operator, "/out-of-service").text
-    assert "the cap was reached. 3 of 8" not in get(signed_in(scoped_user("carl", "prod")), "/out-of-service").text
+    assert "cap reached. 3 of 8 nodes are out." in get(operator, "/out-of-service").text
+    assert "cap reached. 3 of 8" not in get(signed_in(scoped_user("carl", "prod")), "/out-of-service").text
     assert operator.post("/out-of-service/reset").status_code == 403
     admin.post("/out-of-service/reset")
     assert QuarantineSwitch.objects.get().tripped_at is None

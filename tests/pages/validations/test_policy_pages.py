@@ -66,7 +66,7 @@ def test_without_a_policy_the_page_says_what_one_is(operator: Client, viewer: Cl
     page = get(operator, "/policies")
     assert "A policy keeps cards validated" in page.text
     assert "/policies/new" in page.links
-    assert "Needs the role operator" in get(viewer, "/policies").text
+    assert "Requires the role operator" in get(viewer, "/policies").text
 
 
 def test_the_list_says_how_many_cards_are_what_and_why(viewer: Client, fleet: Cluster) -> None:
@@ -187,7 +187,7 @@ def test_what_is_wrong_stands_at_its_field(operator: Client, fleet: Cluster) -> 
 
 def test_a_name_is_taken_once(operator: Client, fleet: Cluster) -> None:
     made("Weekly")
-    assert "There is a policy 'Weekly' already." in read(operator.post("/policies/new", FORM)).text
+    assert "Policy 'Weekly' already exists." in read(operator.post("/policies/new", FORM)).text
 
 
 def test_the_form_of_a_policy_shows_what_it_is(operator: Client, fleet: Cluster) -> None:
@@ -220,7 +220,7 @@ def test_one_policy_says_what_it_does_and_its_cards(operator: Client, fleet: Clu
     Policy.objects.update(held="2 held: the limit per pool is reached.")
     page = get(operator, f"/policies/{policy.pk}")
     assert "0 of 4 cards valid · 3 due · 1 excluded (in use)" in page.text
-    assert "4 at once per cluster · 2 at once per pool · keeps 1 node free per pool" in page.text
+    assert "max 4 parallel per cluster · max 2 parallel per pool · keeps 1 node free per pool" in page.text
     assert "the limit per pool is reached" in page.text
     assert [row[0] for row in page.tables["Windows of the next 24 h"]] != []
     rows = page.tables["Cards under policies"]
@@ -236,7 +236,7 @@ def test_a_policy_is_paused_resumed_and_deleted(operator: Client, fleet: Cluster
     operator.post(f"/policies/{policy.pk}/resume")
     policy.refresh_from_db()
     assert not policy.paused
-    assert "Its states of 4 cards" in get(operator, f"/policies/{policy.pk}/remove").text
+    assert "Deletes the states of 4 cards" in get(operator, f"/policies/{policy.pk}/remove").text
     assert Policy.objects.exists()
     assert operator.post(f"/policies/{policy.pk}/remove").headers["Location"] == "/policies"
     assert not Policy.objects.exists()
@@ -326,7 +326,7 @@ def test_a_run_and_a_card_say_which_policies(viewer: Client, fleet: Cluster) -> 
 def test_a_run_that_gave_way_is_on_the_page_of_its_policy(viewer: Client, fleet: Cluster) -> None:
     policy = made()
     assert "gave way" not in get(viewer, f"/policies/{policy.pk}").text
-    reasons = [{"code": "preempted", "text": "A pod of higher priority took the place: x", "line": None}]
+    reasons = [{"code": "preempted", "text": "Preempted by a pod of higher priority: x", "line": None}]
     run = make_run(fleet, node="node-0", card=Card.objects.get(node_name="node-0"), verdict="skipped", reasons=reasons)
     Run.objects.filter(pk=run.pk).update(policy=policy)
     page = get(viewer, f"/policies/{policy.pk}")
