@@ -22,6 +22,7 @@ def test_what_an_exporter_said_gives_its_readings(name: str) -> None:
     path = case.folder / "expected.json"
     if REWRITE:
         path.write_text(got)
+    assert path.exists(), "GOLDEN=rewrite writes it"
     assert got == path.read_text()
 
 

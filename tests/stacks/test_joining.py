@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from stacks.engine.base import COUNT_ONLY, DEVICE_STATUS, WHOLE, Allocation, Card, StackReport
+from stacks.engine.base import COUNT_ONLY, DEVICE_STATUS, HEALTHY, WHOLE, Allocation, Card, HealthReport, StackReport
 from stacks.engine.findings import two_stacks
-from stacks.engine.joining import join
+from stacks.engine.joining import _filled, join
 
 
 def share(stack: str, vendor: str, cards: int, held: str | None = None) -> StackReport:
@@ -82,3 +82,28 @@ def test_a_card_is_the_same_by_its_uuid() -> None:
 
 def test_no_shares_are_no_cards() -> None:
     assert join([]).cards == {}
+
+
+#: Fields of a card that the first stack alone decides; every other one is taken from the second where the first does not know it.
+OF_THE_FIRST = {"key", "stack", "mode", "memory_total_bytes", "shares", "units", "profile", "parent", "resource"}
+
+
+def test_what_only_the_second_stack_knows_of_a_card_is_kept() -> None:
+    """Also of a field that is new: it is filled in `_filled`, or stands above."""
+    told = (HealthReport(source="condition", level=HEALTHY, code="x", says="x"),)
+    known = Card(
+        key="0",
+        stack="b",
+        index=3,
+        uuid="GPU-x",
+        model="T4",
+        model_source="label",
+        health=HEALTHY,
+        memory_physical_bytes=16,
+        memory_source="label",
+        told=told,
+    )
+    unknown = Card(key="0", stack="a")
+    joined = _filled(unknown, known)
+    for name in set(Card.__struct_fields__) - OF_THE_FIRST:
+        assert getattr(joined, name) == getattr(known, name) != getattr(unknown, name), name
