@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+from contextlib import suppress
 
 #: `M_ARENA_MAX` and `M_MMAP_THRESHOLD` of glibc's malloc.h.
 _M_ARENA_MAX = -8
@@ -44,9 +45,12 @@ def collect_rarely() -> None:
     gc.set_threshold(YOUNG, MIDDLE, OLD)
 
 
-def let_circles_go() -> None:
-    """What only circles hold, now: an error of the database has the connection it broke among its frames, with its buffers (33 KiB).
+def let_go() -> None:
+    """What nobody uses any more, now and then: objects that only hold each other, and pages of the heap between those in use.
 
-    The collector counts objects, not bytes, and comes to such a circle after hours.
+    An error of the database has the connection that it broke among its frames, with its buffers (33 KiB); the collector counts
+    objects, not bytes, and comes to it after hours. glibc keeps the pages that a peak left empty in the midst of its heap.
     """
     gc.collect()
+    with suppress(AttributeError, OSError):  # another C library has no such call
+        ctypes.CDLL(None).malloc_trim(0)

@@ -17,13 +17,13 @@ from django.db import DatabaseError, connection, connections
 from django.db.models.functions import Now
 
 from runtime.models import ProcessReport
-from runtime.process_memory import let_circles_go
+from runtime.process_memory import let_go
 from runtime.telemetry import figures
 
 logger = logging.getLogger(__name__)
 
-#: How often a process says how it does; and after how many times of that it lets go what only circles hold.
-EVERY_S, CIRCLES_EVERY = 15.0, 4
+#: How often a process says how it does; and after how many times of that it lets unused memory go.
+EVERY_S, LET_GO_EVERY = 15.0, 4
 #: One that has not said anything for longer is not told any more; after the second it is forgotten.
 GONE, FORGOTTEN = timedelta(seconds=60), timedelta(minutes=10)
 #: Figures of a process are some 20 KB.
@@ -83,8 +83,8 @@ class Reporter:
                 quiet = True
             finally:
                 connection.close()
-            if turn % CIRCLES_EVERY == 0:
-                let_circles_go()
+            if turn % LET_GO_EVERY == 0:
+                let_go()
             if self._ended.wait(EVERY_S):
                 break
         try:
