@@ -50,3 +50,39 @@
     copy(button);
   });
 })();
+
+// Ticked rows: kept over the refresh of the table, counted beside the buttons. A button may want exactly so many.
+(() => {
+  const ticked = new Set();
+  const bar = () => document.querySelector("[data-select-bar]");
+  function count() {
+    const place = bar();
+    if (!place) return;
+    const output = place.querySelector("output");
+    output.textContent = (output.dataset.words || "{}").replace("{}", ticked.size);
+    for (const button of place.querySelectorAll("button"))
+      button.disabled = button.dataset.picks ? ticked.size !== Number(button.dataset.picks) : ticked.size === 0;
+  }
+  document.addEventListener("change", (event) => {
+    const box = event.target;
+    if (box.matches("[data-pick-all]")) {
+      for (const one of document.querySelectorAll("input.pick[name=target]")) {
+        one.checked = box.checked;
+        if (one.checked) ticked.add(one.value);
+        else ticked.delete(one.value);
+      }
+    } else if (box.matches("input.pick")) {
+      if (box.checked) ticked.add(box.value);
+      else ticked.delete(box.value);
+    } else {
+      return;
+    }
+    count();
+  });
+  document.addEventListener("gpudash:swapped", () => {
+    for (const box of document.querySelectorAll("input.pick[name=target]")) box.checked = ticked.has(box.value);
+    count();
+  });
+  for (const box of document.querySelectorAll("input.pick[name=target]:checked")) ticked.add(box.value);
+  count();
+})();
