@@ -16,7 +16,7 @@ from quarantine import moves
 from quarantine.failures import Failure, Place, level_of
 from quarantine.models import OPEN, Case, CaseState, ReturnReason
 from validations.models import LastResult, VerdictChoice
-from validations.suites import reasons
+from validations.suites import find, reasons
 from wording.said import Said, cut, known, quote, sentence, stored
 
 
@@ -127,17 +127,23 @@ def _reason(failure: Failure) -> Said:
     if failure.policy is not None:
         return sentence(
             "{suite} failed {times} times on this card ({reason}), confirmed by the policy {policy}.",
-            suite=run.suite,
+            suite=_title(run.suite),
             times=failure.times,
             reason=_headline(run.reason_code),
             policy=failure.policy.name,
         )
     return sentence(
         "{suite} failed {times} times on this card ({reason}), with no pass in between.",
-        suite=run.suite,
+        suite=_title(run.suite),
         times=failure.times,
         reason=_headline(run.reason_code),
     )
+
+
+def _title(suite_id: str) -> Said:
+    """The title of a suite; its id where this version has no such suite."""
+    suite = find(suite_id)
+    return known(suite.title) if suite is not None else quote(suite_id)
 
 
 def _headline(code: str) -> Said:

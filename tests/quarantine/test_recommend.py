@@ -26,7 +26,7 @@ def test_two_failures_of_one_suite_recommend_and_say_why(cluster: Cluster) -> No
     assert step() == RECOMMENDED
     case = Case.objects.get()
     assert (case.run, case.card_key, case.card_uuid, case.level) == (last, card.key, card.uuid, "checked")
-    assert case.said_reason == "cuda-vectoradd failed 2 times on this card (wrong-result), with no pass in between."
+    assert case.said_reason == "CUDA vectorAdd failed 2 times on this card (wrong-result), with no pass in between."
     assert list(Entry.objects.values_list("action", "target")) == [
         ("case-recommend", f"{cluster.name}/gpu-0 card {card.key}")
     ]
