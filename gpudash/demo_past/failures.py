@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from fleetsim.usage import noise
 from inventory.failures.look import DAYS, look
-from inventory.models import Allocation, Cluster, PodFailure
+from inventory.models import Allocation, Cluster, FailureLook, PodFailure
 from runtime.clock import database_now
 
 #: Of ended pods elsewhere one in so many failed.
@@ -27,6 +27,8 @@ def write(cluster: Cluster) -> int:
         row.pod_uid: row for row in rows if row.card_id == worst or noise.seed_of(row.pod_uid, "failed") % _ONE_OF == 0
     }
     PodFailure.objects.bulk_create(_failure(row, on_worst=row.card_id == worst) for row in failed.values())
+    # The schedule has looked at the start, when there was nothing yet, and would look again in an hour.
+    FailureLook.objects.filter(cluster=cluster).delete()
     look()
     return len(failed)
 

@@ -29,6 +29,7 @@ from gpudash.demo_programs import demo_programs
 from gpudash.demo_receiver import DemoReceiver
 from inventory.catalogue import CATALOGUE
 from inventory.charges.month import charge, month_before, this_month
+from inventory.failures.look import look
 from inventory.history import recorder, series
 from inventory.idle import allocations
 from inventory.models import (
@@ -36,6 +37,7 @@ from inventory.models import (
     Card,
     Cluster,
     ComponentChange,
+    FailureLook,
     Finding,
     HistoryDay,
     HistoryMinute,
@@ -89,6 +91,7 @@ def demo(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_d
         call_command("sync", "--once")
         call_command("sync", "--once")
         recorder.record()  # the first minute that the product writes down itself
+        look()  # the schedule's, when no pod has failed yet
         notifications.make(Cluster.objects.get(), local_admin(), "http://127.0.0.1:9/messages")
         past.write(Cluster.objects.get())
     return file, past
@@ -218,6 +221,14 @@ def test_validations_were_lost_by_an_upgrade_and_regained(written: Written) -> N
         for node in written.past.upgrade.begins
     ]
     assert {DRIVER, NEW_DRIVER} in both
+
+
+def test_a_card_is_suspect_after_the_failures_of_its_pods(written: Written) -> None:
+    """Although the schedule has looked before the past was there, and looks once an hour."""
+    assert FailureLook.objects.get().suspects
+    page = get(_viewer(), "/suspects")
+    assert "No failed pods recorded" not in page.text
+    assert page.rows
 
 
 def test_last_month_is_charged_and_a_week_of_waste_is_known(written: Written) -> None:
