@@ -18,6 +18,9 @@ _SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentEleme
 #: By how many pixels each list of the page is wider than its box; a matrix has as many columns as there are components.
 _WIDE_LISTS = """() => [...document.querySelectorAll(".scroll:has(> .stacked)")]
   .map((box) => box.scrollWidth - box.clientWidth)"""
+#: Lines of the summary of the page.
+_SUMMARY_LINES = """() => [...document.querySelectorAll("main .lead")].map((one) =>
+  Math.round(one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)))"""
 _OPEN = "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
 #: Links and buttons of the page itself that are called alike and lead to different places.
 _ALIKE = r"""() => {
@@ -42,13 +45,15 @@ def test_no_page_scrolls_sideways_at_320_pixels(page: Page, full: Full) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 1400])
-def test_no_list_scrolls_sideways_on_a_desk(page: Page, full: Full, width: int) -> None:
+def test_no_list_scrolls_sideways_on_a_desk_and_summaries_are_short(page: Page, full: Full, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
-    wide = {}
+    wide, lines = {}, {}
     for path in full.paths():
         page.goto(path)
         wide[path] = max(page.evaluate(_WIDE_LISTS), default=0)
+        lines[path] = max(page.evaluate(_SUMMARY_LINES), default=0)
     assert {path: pixels for path, pixels in wide.items() if pixels > 0} == {}
+    assert {path: number for path, number in lines.items() if number > 2} == {}
 
 
 def test_links_that_are_called_alike_lead_to_one_place(page: Page, full: Full) -> None:
