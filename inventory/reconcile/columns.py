@@ -261,11 +261,11 @@ def _at(seconds: float | None) -> datetime | None:
 
 
 def _largest_gap(gaps: list[int], unplaced: tuple[base.Allocation, ...]) -> int | None:
-    """The largest piece that is free for certain: memory whose card is not known may lie on that very card."""
+    """The largest piece that is free for certain, 0 where none is: memory whose card is not known may lie on that very card."""
     if not gaps or any(held.memory_bytes is None and held.mode == base.MEMORY for held in unplaced):
         return None
     metered = sum(held.memory_bytes or 0 for held in unplaced if held.mode in (base.MEMORY, base.PARTS))
-    return max(max(gaps) - metered, 0) if max(gaps) > 0 else max(gaps)
+    return max(max(gaps) - metered, 0)
 
 
 def _split(free: int | None, unavailable: int | None) -> tuple[int | None, int | None]:

@@ -83,6 +83,15 @@ def test_nothing_of_a_card_that_is_not_given_out_is_free(allocated: int, free: i
     assert totals_columns(node, columns)["largest_gap_bytes"] == 7 * GIB
 
 
+def test_a_largest_piece_is_never_less_than_nothing() -> None:
+    """Also where every card is overcommitted; what is missing there is in the free memory."""
+    node = base.NodeReport(
+        cards=(card(0, 36), card(1, 40)), memory_total_bytes=62 * GIB, memory_allocated_bytes=76 * GIB
+    )
+    found = totals_columns(node, [card_columns(one, node) for one in node.cards])
+    assert (found["largest_gap_bytes"], found["memory_free_bytes"]) == (0, -14 * GIB)
+
+
 def test_only_what_its_stack_withholds_is_unavailable() -> None:
     """Pods get a card that only an exporter calls unhealthy."""
     plain = base.Card(key="0", index=0, stack="nvidia", mode=base.MEMORY, memory_total_bytes=31 * GIB)
