@@ -39,7 +39,7 @@ BUNDLE = 2000
 
 
 #: How long a watcher without events waits before it says that it works.
-IDLE_S = 1.0
+IDLE_S = 3.0
 #: The number of kept objects is written after events, at most this often.
 KEPT_S = 3.0
 #: With `once`: how often to try a cluster that is not reached.

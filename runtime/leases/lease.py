@@ -78,7 +78,7 @@ class Lease(msgspec.Struct):
         transaction.on_commit(partial(setattr, self, "committed", self.epoch))
 
     def tick(self) -> None:
-        """The holder works: renew the lease where it is time, or leave that to the keeper. Every second or so. Raises LeaseLost."""
+        """The holder works: renew the lease where it is time, or leave that to the keeper. Every few seconds. Raises LeaseLost."""
         self.ticked_at = time.monotonic()
         if self.lost:
             raise LeaseLost(str(self))
