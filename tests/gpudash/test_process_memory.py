@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import json
+import linecache
 import subprocess
 import sys
+import traceback
 import weakref
 
 import pytest
 
+from runtime.process_memory import let_go
 from runtime.telemetry import report
 
 #: Threads that each fill and leave a heap; how many MiB are resident before and after.
@@ -103,6 +106,16 @@ def test_a_process_that_reports_lets_memory_go_each_minute(db: None, monkeypatch
         gc.enable()
     assert held() is None
     assert sum(waits) == 60
+
+
+def test_sources_that_a_traceback_quoted_go_too() -> None:
+    try:
+        raise ValueError
+    except ValueError:
+        traceback.format_exc()
+    assert __file__ in linecache.cache
+    let_go()
+    assert linecache.cache == {}
 
 
 #: A peak of which every thousandth block stays; MiB that the process has of its own, before and after.
