@@ -47,4 +47,4 @@ def again(pod: Pod) -> str:
     """Who creates the pod again, in English."""
     if pod.bare:
         return "bare pod: no controller creates it again"
-    return f"created again by its {pod.owner_kind}" if named(pod) else "recreated by its controller"
+    return f"recreated by its {pod.owner_kind}" if named(pod) else "recreated by its controller"
