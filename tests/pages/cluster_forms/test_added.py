@@ -82,7 +82,7 @@ def test_only_some_uploads_are_kept(server: Server) -> None:
 def test_what_is_wrong_keeps_the_upload_and_all_else(admin: Client, server: Server) -> None:
     make_cluster("lab")
     page = send(admin, content=kubeconfig(server), name="lab", status=400)
-    assert "There is a cluster lab already" in page.html
+    assert "Cluster lab already exists" in page.html
     assert [tag["value"] for tag in page.tags_of("input") if tag.get("name") == "name"] == ["lab"]
     page = send(admin, kept=word_of(page), name="Not A Name", context="x", status=400)
     assert "lower-case letters" in page.html

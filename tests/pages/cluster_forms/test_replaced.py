@@ -45,7 +45,7 @@ def test_the_kubeconfig_of_another_cluster_is_no_replacement(admin: Client, serv
     Cluster.objects.update(uid="another")
     before = (folder / "lab.yaml").read_bytes()
     page = send(admin, "/clusters/lab/kubeconfig", kubeconfig(server), 400)
-    assert "The kubeconfig leads to another cluster than lab" in page.html
+    assert "The kubeconfig belongs to another cluster, not lab" in page.html
     assert (folder / "lab.yaml").read_bytes() == before
 
 

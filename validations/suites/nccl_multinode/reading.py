@@ -155,7 +155,7 @@ class _Notes:
         told = sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text.strip()))
         reading.failed("group-broken", told, line)
         if suspects:
-            named = sentence("Hosts in the log, not the proven cause: {hosts}.", hosts=series(suspects, ", "))
+            named = sentence("Hosts in the log, not necessarily the cause: {hosts}.", hosts=series(suspects, ", "))
             reading.remark("group-broken", named, line)
 
     def _is_suspect(self, host: dict[str, object]) -> bool:
