@@ -311,7 +311,7 @@ def test_the_run_page_lists_the_nodes_and_offers_pairs(pair: Cluster, fake: Fake
     finished(run, fake, "one-rank-lost", 137)
     client = signed_in(make_user("olga", Role.OPERATOR))
     page = get(client, f"/validations/runs/{run.pk}")
-    for words in ("gpu-1, gpu-2", "ranks 0–7", "ranks 8–15", "not tested alone", "The result belongs to the group, not to one node or card."):
+    for words in ("gpu-1, gpu-2", "ranks 0–7", "ranks 8–15", "not tested alone", "The result belongs to the group"):
         assert words in page.text, words
     assert "Run on nodes gpu-1, gpu-3" in page.text
     assert "2 nodes" in get(client, "/validations").text
