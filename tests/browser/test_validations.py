@@ -93,7 +93,7 @@ def page(browser: Browser, demo: Demo, request: pytest.FixtureRequest) -> Iterat
 def launch(page: Page, node: str, suite: str) -> None:
     """From the page of the node's card to the page of a new run."""
     page.goto(f"/nodes/demo/{node}")
-    page.get_by_role("link", name="card 0").first.click()
+    page.get_by_role("region", name="Cards", exact=True).get_by_role("link", name="card 0").first.click()
     page.get_by_role("link", name="Launch run").click()
     expect(page.get_by_label("Node", exact=True)).to_have_value(node)
     page.get_by_label("Suite", exact=True).select_option(label=suite)
@@ -182,7 +182,7 @@ def test_a_run_that_waits_says_why_and_can_be_cancelled(page: Page) -> None:
     page.get_by_role("button", name="Launch").click()
     expect(page.locator(".verdict")).to_contain_text("Insufficient nvidia.com/gpu", timeout=60_000)
     page.get_by_text("Cancel…").click()
-    expect(page.locator("#cancel")).to_contain_text("does not test the card")
+    expect(page.locator("#cancel")).to_contain_text("the card stays untested")
     page.get_by_role("button", name="Cancel run").click()
     expect(page.locator("section.verdict h1")).to_contain_text("Errored: cancelled", timeout=60_000)
 
