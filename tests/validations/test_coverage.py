@@ -89,7 +89,7 @@ def test_a_plugin_that_always_gives_card_1_never_makes_nine_cards_of_three(three
     assert (counts["passed"], counts["not_tested"]) == (3, 6)
     for target in CampaignTarget.objects.exclude(card_key="1"):
         assert target.run is None
-        assert "reached no new card" in target.not_tested
+        assert "tested no new card" in target.not_tested
     assert set(CampaignTarget.objects.filter(card_key="1").values_list("run__card_key", flat=True)) == {"1"}
 
 

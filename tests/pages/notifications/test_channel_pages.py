@@ -245,7 +245,7 @@ def test_a_failing_channel_is_named_where_administrators_look(
     number = int(re.search(r"(\d+) problem", get(admin, "/installation").text)[1])
     assert "channel" not in get(viewer, "/").text
     Channel.objects.update(paused=True)
-    assert "No message reaches" not in get(admin, "/").text + get(admin, "/installation").text
+    assert "Notification channel failing" not in get(admin, "/").text + get(admin, "/installation").text
     assert f"{number - 1} problem" in get(admin, "/installation").text
 
 

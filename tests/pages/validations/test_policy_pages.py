@@ -334,7 +334,7 @@ def test_a_run_that_gave_way_is_on_the_page_of_its_policy(viewer: Client, fleet:
     assert "skipped: another pod needed the card" in page.text
     assert f"/validations/runs/{run.pk}" in page.links
     Run.objects.filter(pk=run.pk).update(reasons=[{"code": "timeout", "text": "x", "line": None}])
-    assert "Last run that gave way" not in get(viewer, f"/policies/{policy.pk}").text
+    assert "Last skipped run" not in get(viewer, f"/policies/{policy.pk}").text
 
 
 def test_only_administrators_let_a_policy_take_cards_out(operator: Client, admin: Client, fleet: Cluster) -> None:
