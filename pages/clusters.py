@@ -88,8 +88,17 @@ _WORST = {"error": 0, "warning": 1, "none": 2}
 class ClusterLine:
     summary: ClusterSummary
     fresh: Freshness
-    watches: list[WatchLine]
     exporters: Exporters | None
+
+    @property
+    def watches(self) -> list[WatchLine]:
+        """In the order in which one needs the other."""
+        order = list(Kind.values)
+        found = self.summary.sync.watches
+        return [
+            watch_line(watch)
+            for watch in sorted(found, key=lambda one: order.index(one.kind) if one.kind in order else len(order))
+        ]
 
     @property
     def findings(self) -> list[Counted]:
@@ -145,17 +154,6 @@ def watch_line(watch: Watch) -> WatchLine:
     )
 
 
-def _watch_lines(summary: ClusterSummary) -> list[WatchLine]:
-    """In the order in which one needs the other."""
-    order = list(Kind.values)
-    return [
-        watch_line(watch)
-        for watch in sorted(
-            summary.sync.watches, key=lambda one: order.index(one.kind) if one.kind in order else len(order)
-        )
-    ]
-
-
 def permissions_of(cluster: Cluster) -> list[Permission]:
     """The stored answers; an entry of a strange shape is left out of the table, not of the page's work."""
     found = cluster.permissions if isinstance(cluster.permissions, list) else []
@@ -178,10 +176,7 @@ def _lines(request: HttpRequest, chosen: list[Cluster] | None) -> list[ClusterLi
     fresh = {one.cluster_id: one for one in freshness_of(request)}
     found = [summary for summary in summaries(chosen) if summary.cluster.pk in fresh]
     exporters = exporters_of([summary.cluster for summary in found])
-    return [
-        ClusterLine(summary, fresh[summary.cluster.pk], _watch_lines(summary), exporters.get(summary.cluster.pk))
-        for summary in found
-    ]
+    return [ClusterLine(summary, fresh[summary.cluster.pk], exporters.get(summary.cluster.pk)) for summary in found]
 
 
 @dataclass(frozen=True)

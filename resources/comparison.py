@@ -28,7 +28,7 @@ class ComparedCounts(Shape):
 
 
 class ComparedLosses(Shape):
-    """Cards that are no longer valid, each by the worst that it lost."""
+    """Cards that got worse, each counted once, by its worst loss."""
 
     failed: Annotated[int, fact("A pass before, a failure after.")]
     slower: Annotated[int, fact("A pass before, slower after by more than the suite allows.")]
@@ -143,7 +143,7 @@ class PolicyComparison(Shape):
         list[ComparedGroup], fact("Drivers and days. Largest loss of valid cards first; groups with one side last.")
     ]
     measurements: Annotated[list[ComparedMeasurement], fact("What got slower first; too few cards last.")]
-    cards: Annotated[list[ComparedCard], fact("Cards no longer valid, the worst first, at most `limit`.")]
+    cards: Annotated[list[ComparedCard], fact("Cards that got worse, the worst first, at most `limit`.")]
     next: Annotated[str | None, fact("`cursor` of the next cards; null: no more.")]
 
 

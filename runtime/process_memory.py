@@ -47,12 +47,11 @@ def collect_rarely() -> None:
 
 
 def let_go() -> None:
-    """What nobody uses any more, now and then: objects that only hold each other, sources that tracebacks quoted, and pages of the
-    heap between those in use.
+    """Gives back unused memory: objects that only refer to each other, sources that tracebacks quoted, empty pages of the heap.
 
     An error of the database has the connection that it broke among its frames, with its buffers (33 KiB); the collector counts
-    objects, not bytes, and comes to it after hours. Whoever formats a traceback keeps each file that it goes through (0.7 MiB for
-    one of the database). glibc keeps the pages that a peak left empty in the midst of its heap.
+    objects, not bytes, and takes hours until it runs. Formatting a traceback keeps each file that it quotes (0.7 MiB for one of the
+    database). glibc keeps the pages that a peak left empty in its heap.
     """
     linecache.clearcache()
     gc.collect()

@@ -109,7 +109,7 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
 
 
 def _unreached(sync: Sync) -> Condition | None:
-    """The first needed kind that the API server gave no answer for; kinds that nobody watches yet would hide why."""
+    """The first needed kind that is unreachable; `sync.reason` may be that of an optional kind."""
     needed = (one for kind, one in sync.conditions.items() if kind in NEEDED_KINDS)
     return next((one for one in needed if one.state == State.UNREACHED), None)
 

@@ -64,7 +64,7 @@ def test_two_drivers_are_beside_each_other(viewer: Client, upgraded: Cluster) ->
     assert {row[2] for row in groups} == {"1", "3 → 2"}
     assert "2 of 2 groups have both sides" in page.text
     assert any("1 failed" in row[-1] for row in groups)
-    cards = page.tables["Cards no longer valid"]
+    cards = page.tables["Cards that got worse"]
     assert [row[3].split(maxsplit=1)[1] for row in cards] == ["failed", "slower", "not tested"]
     assert "100.0 → 50.00 GB/s" in cards[1][4]
     assert [row[5] for row in cards] == ["–", "−50%", "–"]
@@ -73,22 +73,22 @@ def test_two_drivers_are_beside_each_other(viewer: Client, upgraded: Cluster) ->
 
 def test_the_cards_are_narrowed_by_what_they_lost(viewer: Client, upgraded: Cluster) -> None:
     assert f"{URL}&loss=failed" in get(viewer, URL).links
-    assert len(get(viewer, f"{URL}&loss=slower").tables["Cards no longer valid"]) == 1
+    assert len(get(viewer, f"{URL}&loss=slower").tables["Cards that got worse"]) == 1
     assert "1 card" in get(viewer, f"{URL}&loss=slower").text
-    assert len(get(viewer, f"{URL}&pool=a100").tables["Cards no longer valid"]) == 1
+    assert len(get(viewer, f"{URL}&pool=a100").tables["Cards that got worse"]) == 1
 
 
 def test_the_cards_go_on_on_the_next_page(viewer: Client, upgraded: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.policies_compare.MOST_CARDS", 2)
     page = get(viewer, URL)
     [following] = [link for link in page.links if "after=" in link]
-    assert [len(get(viewer, one).tables["Cards no longer valid"]) for one in (URL, following)] == [2, 1]
+    assert [len(get(viewer, one).tables["Cards that got worse"]) for one in (URL, following)] == [2, 1]
     assert "Invalid list position" in get(viewer, f"{URL}&after=999999", status=400).text
 
 
 def test_without_sides_it_compares_the_newest_driver_and_this_week(viewer: Client, upgraded: Cluster) -> None:
     page = get(viewer, "/policies/compare")
-    assert len(page.tables["Cards no longer valid"]) == 3
+    assert len(page.tables["Cards that got worse"]) == 3
     assert "?by=day" in page.html
     page = get(viewer, "/policies/compare?by=day")
     today = database_now().date()
@@ -125,7 +125,7 @@ def test_a_scoped_viewer_compares_its_clusters_only(upgraded: Cluster) -> None:
     client = signed_in(scoped_user("carl", "other"))
     page = get(client, URL)
     assert "node-0" not in page.text
-    assert "All cards still valid" in page.text
+    assert "No card got worse" in page.text
 
 
 def test_no_query_is_made_per_card(viewer: Client, upgraded: Cluster) -> None:
