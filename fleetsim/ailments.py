@@ -25,6 +25,7 @@ from fleetsim.machines import Machine
 from fleetsim.migtypes import GKE_SHARED
 from fleetsim.nodetypes import A100, H100, NodeType
 from fleetsim.resources import NODES, PODS
+from fleetsim.selectors import NODE_NAME
 from fleetsim.systems import NVIDIA_GPU
 from fleetsim.usage.cases import FALLEN, HOT
 from fleetsim.vendortypes import AMD
@@ -89,8 +90,8 @@ def _condition(world: World, machine: Machine, kind: str, status: str, reason: s
 
 def _unhealthy_device(world: World, machine: Machine, card: int) -> None:
     """The kubelet's word on the device that a pod on this node holds."""
-    for pod in world.store.all(PODS):
-        if pod["spec"].get("nodeName") == machine.name and _mark(pod, machine.uuids[card]):
+    for pod in world.store.all(PODS, lambda one: one.fields[NODE_NAME] == machine.name):
+        if _mark(pod, machine.uuids[card]):
             world.store.replace(PODS, pod)
             return
 

@@ -16,6 +16,7 @@ from fleetsim.constraints import admits, untolerated
 from fleetsim.machines import Machine
 from fleetsim.plugins import DISCOVERY, OPERANDS, PLUGINS, SYSTEM, DaemonSpec
 from fleetsim.resources import DAEMONSETS, PODS
+from fleetsim.selectors import NODE_NAME
 from fleetsim.usage import noise
 from fleetsim.vendorplugins import EXPORTERS, LABELLER, VENDORS
 from fleetsim.world import World
@@ -99,19 +100,15 @@ class DaemonSets:
     def of(self, machine: Machine) -> Iterator[tuple[Placed, Pod]]:
         """The pods of the operator's DaemonSets on a node."""
         by_uid = {placed.uid: placed for placed in self.placed.values()}
-        for pod in self.world.store.all(PODS, next(iter(self.placed.values())).spec.namespace) if self.placed else ():
-            owner = (pod["metadata"].get("ownerReferences") or [{}])[0].get("uid")
-            if pod["spec"].get("nodeName") == machine.name and owner in by_uid:
-                yield by_uid[owner], pod
+        for pod in self.world.store.all(
+            PODS, lambda one: one.owner in by_uid and one.fields[NODE_NAME] == machine.name
+        ):
+            yield by_uid[pod["metadata"]["ownerReferences"][0]["uid"]], pod
 
     def count(self, placed: Placed) -> None:
         """Write how many pods it has into its status."""
         store, spec = self.world.store, placed.spec
-        own = [
-            pod
-            for pod in store.all(PODS, spec.namespace)
-            if any(row["uid"] == placed.uid for row in pod["metadata"].get("ownerReferences") or [])
-        ]
+        own = store.all(PODS, lambda one: one.owner == placed.uid)
         ready = sum(_is_ready(pod) for pod in own)
         updated = sum(pod["metadata"]["labels"]["controller-revision-hash"] == placed.revision for pod in own)
         found = store.get(DAEMONSETS, spec.namespace, spec.name)

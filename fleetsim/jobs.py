@@ -201,9 +201,8 @@ class Jobs:
                     self.world.terminate((namespace, pod["metadata"]["name"]), 1.0)
 
     def _pods_of(self, job: Job) -> list[Pod]:
-        uid = job["metadata"]["uid"]
-        found = self.world.store.all(PODS, job["metadata"]["namespace"])
-        return [pod for pod in found if (pod["metadata"].get("labels") or {}).get(_UID_LABEL) == uid]
+        namespace, uid = job["metadata"]["namespace"], job["metadata"]["uid"]
+        return self.world.store.all(PODS, lambda one: one.namespace == namespace and one.labels.get(_UID_LABEL) == uid)
 
     def _sweep(self) -> None:
         for job in self.world.store.all(JOBS):

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from fleetsim.status import bad_request
 
+#: Where a pod is.
+NODE_NAME = "spec.nodeName"
 #: Fields that a request may select by, for each plural; the API server has no others for these kinds.
 FIELDS = {
     "nodes": ("metadata.name", "spec.unschedulable"),
     "pods": (
         "metadata.name",
         "metadata.namespace",
-        "spec.nodeName",
+        NODE_NAME,
         "spec.schedulerName",
         "spec.restartPolicy",
         "status.phase",

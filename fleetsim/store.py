@@ -22,13 +22,17 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
 
 class Entry(NamedTuple):
-    """One stored object: `body` is its JSON without kind and apiVersion; `fields` what field selectors may ask for."""
+    """One stored object: `body` is its JSON without kind and apiVersion; `fields` what field selectors may ask for.
+
+    owner: uid of its first owner, "" where it has none.
+    """
 
     key: str
     namespace: str
     version: int
     labels: dict[str, str]
     fields: dict[str, str]
+    owner: str
     body: bytes
 
     def chosen_by(self, selection: Selection) -> bool:
@@ -136,10 +140,9 @@ class Store:
         found: Object = msgspec.json.decode(self.entry(resource, namespace, name).body)
         return found
 
-    def all(self, resource: Resource, namespace: str | None = None) -> list[Object]:
-        """Copies of all objects of a kind, in the order of their keys."""
-        entries = self.snapshot(resource)[1]
-        return [msgspec.json.decode(entry.body) for entry in entries if namespace in (None, entry.namespace)]
+    def all(self, resource: Resource, which: Callable[[Entry], bool] = lambda _: True) -> list[Object]:
+        """Copies of all objects of a kind, in the order of their keys. which: only those; decoding all pods takes 3 ms."""
+        return [msgspec.json.decode(entry.body) for entry in self.snapshot(resource)[1] if which(entry)]
 
     def create(self, resource: Resource, obj: Object) -> Object:
         """Raises ApiError 409 when the name is taken."""
@@ -264,7 +267,10 @@ def _entry(resource: Resource, obj: Object, version: int) -> Entry:
     namespace = metadata.get("namespace", "")
     fields = {path: _field(obj, path) for path in FIELDS[resource.plural]}
     labels = dict(metadata.get("labels") or {})
-    return Entry(_key(namespace, metadata["name"]), namespace, version, labels, fields, _encode(obj))
+    owners = metadata.get("ownerReferences") or [{}]
+    return Entry(
+        _key(namespace, metadata["name"]), namespace, version, labels, fields, owners[0].get("uid", ""), _encode(obj)
+    )
 
 
 def _field(obj: Object, path: str) -> str:

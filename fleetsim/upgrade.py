@@ -20,6 +20,7 @@ from fleetsim.migtypes import MIG_MIXED_A100, MIG_SINGLE
 from fleetsim.nodetypes import L40S, MPS, NodeType
 from fleetsim.plugins import DRIVER, VALIDATOR
 from fleetsim.resources import NODES, PODS
+from fleetsim.selectors import NODE_NAME
 from fleetsim.usage import noise
 from fleetsim.world import World
 
@@ -176,7 +177,8 @@ class Upgrade:
 
     def _leave(self, machine: Machine) -> bool:
         """Ask all pods with devices to go; runs are waited for. Whether any is still there."""
-        found = [pod for pod in self.world.store.all(PODS) if self._holds(pod, machine)]
+        there = self.world.store.all(PODS, lambda one: one.fields[NODE_NAME] == machine.name)
+        found = [pod for pod in there if self._holds(pod, machine)]
         runs = [pod for pod in found if pod["metadata"]["namespace"] == _RUNS]
         if runs and self.state[machine.name] != WAITS:
             self._enter(machine, WAITS)

@@ -16,7 +16,7 @@ LISTS = "/api/v1/namespaces/kube-system/configmaps"
 def free(fleet: Fleet) -> dict[str, set[str]]:
     """Node → the chips that its list names as free."""
     found = {}
-    for one in fleet.store.all(CONFIGMAPS, "kube-system"):
+    for one in fleet.store.all(CONFIGMAPS, lambda one: one.namespace == "kube-system"):
         told = json.loads(one["data"]["DeviceInfoCfg"])["DeviceInfo"]["DeviceList"]
         found[one["metadata"]["name"].removeprefix("mindx-dl-deviceinfo-")] = set(filter(None, told[CHIPS].split(",")))
     return found

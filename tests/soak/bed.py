@@ -43,6 +43,8 @@ class Bed:
         self.folder, self.work, self.postgres = folder, work, postgres
         self.logs = folder / "logs"
         self.logs.mkdir()
+        self.in_use = folder / "in_use"
+        self.in_use.mkdir()
         self.redis = Redis(work)
         self.plane = AuditedPlane(work / "plane")
         self.database_url = postgres.create("gpudash")
@@ -66,6 +68,8 @@ class Bed:
             "GPUDASH_STATIC_ROOT": str(self.work / "static"),
             "GPUDASH_LOG_FORMAT": "text",
             "PYTHONUNBUFFERED": "1",
+            "PYTHONPATH": str(Path(__file__).parent / "inside"),
+            "GPUDASH_SOAK_IN_USE": str(self.in_use),
         }
 
     def _parts(self) -> Iterator[Part]:

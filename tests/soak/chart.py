@@ -47,7 +47,7 @@ def panels(rows: Sequence[Json]) -> list[Panel]:
 def _memory(rows: Sequence[Json]) -> Series:
     names = list(rows[0]["processes"]) if rows else []
     return {
-        name: [(row["t"], sum(one["memory_mib"] for one in row["processes"].get(name, [])) or None) for row in rows]
+        name: [(row["t"], sum(one["resident_mib"] for one in row["processes"].get(name, [])) or None) for row in rows]
         for name in names
     }
 

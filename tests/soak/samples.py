@@ -48,7 +48,8 @@ _TABLES = {
 class Sampler:
     """Runs until `stop`. rows: the samples so far, each also a line of the file. t: seconds since `zero`.
 
-    processes: {"web-1": [{"pid", "memory_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself;
+    processes: {"web-1": [{"pid", "resident_mib", "heap_mib", "kiloblocks", "fds", "threads", "cpu_s"}]}, see `inside`;
+    soak_cpu_s: what this process has used itself;
     lag_s: {cluster: {table: seconds}}, None where the database was not asked; queues: {name: length};
     usage: {"cards", "age_s"} of the last round of the exporters; None while the database does not answer;
     connections, waiting (for a lock), oldest_transaction_s: of the database; None while it does not answer;
@@ -91,7 +92,9 @@ class Sampler:
         now = time.monotonic()
         return {
             "t": round(now - self.zero, 2),
-            "processes": {part.name: [_usage(pid) for pid in members(part.pid)] for part in self.bed.parts},
+            "processes": {
+                part.name: [_usage(pid, self.bed.in_use) for pid in members(part.pid)] for part in self.bed.parts
+            },
             **sessions,
             "usage": self._usage(),
             "queues": self._queues(),
@@ -150,16 +153,26 @@ class Sampler:
             return None
 
 
-def _usage(pid: int) -> Json:
+def _usage(pid: int, in_use: Path) -> Json:
     """Of one process; what cannot be read (it is just gone) is 0. Pages of files, which the kernel takes back, do not count."""
-    usage: Json = {"pid": pid, "memory_mib": 0.0, "fds": 0, "threads": 0, "cpu_s": 0.0}
+    usage: Json = {
+        "pid": pid,
+        "resident_mib": 0.0,
+        "fds": 0,
+        "threads": 0,
+        "cpu_s": 0.0,
+        "heap_mib": 0.0,
+        "kiloblocks": 0.0,
+    }
     with suppress(OSError, IndexError):
         resident, of_files = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
-        usage["memory_mib"] = round((int(resident) - int(of_files)) * _PAGE / MIB, 1)
+        usage["resident_mib"] = round((int(resident) - int(of_files)) * _PAGE / MIB, 1)
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         usage["cpu_s"] = (int(fields[11]) + int(fields[12])) / _TICKS
         usage["fds"] = len(os.listdir(f"/proc/{pid}/fd"))
         usage["threads"] = len(os.listdir(f"/proc/{pid}/task"))
+    with suppress(OSError, ValueError):
+        usage["heap_mib"], usage["kiloblocks"] = map(float, (in_use / str(pid)).read_text().split())
     return usage
 
 
