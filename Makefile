@@ -49,10 +49,13 @@ coverage: setup ## the same with line coverage; takes 50% longer
 test-sweep: setup ## exhaustive, repeated and slow tests: minutes; no other software needed
 	$(PY) -m pytest -m sweep -n 4 --dist worksteal $(ARGS)
 
-# Tests without tables (`fast`), of texts, and with an SQLite file of their own are the same on every database. A sweep that needs
-# PostgreSQL starts its own.
-test-postgres: setup ## tests of tables, pages and REST on a temporary PostgreSQL
-	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/charges tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/queries tests/audit tests/accounts tests/api tests/runtime tests/pages tests/notifications tests/quarantine tests/scopes tests/validations --ignore=tests/validations/suites --ignore-glob='tests/pages/test_chinese*' --ignore=tests/pages/test_docs.py --ignore=tests/audit/test_killed.py -m "not fast and not sweep and not cluster and not browser and not team" $(ARGS)
+# What has SQL of its own, locks, or counts; of the pages each one once, and their lists. The rest says the same on every database, as
+# do tests without tables (`fast`) and with an SQLite file of their own. A sweep that needs PostgreSQL starts its own.
+ON_POSTGRES := $(addprefix tests/inventory/,mirror reconcile collect charges idle history discrepancies queries) \
+	$(addprefix tests/,audit api runtime notifications quarantine validations test_each_address.py) \
+	$(addprefix tests/pages/,test_lists.py test_groups.py test_query_counts.py test_history.py test_namespaces.py validations/test_lists.py)
+test-postgres: setup ## tests of tables, REST and lists on a temporary PostgreSQL, and each page once
+	$(PY) -m tools.with_postgres pytest $(ON_POSTGRES) --ignore=tests/validations/suites -m "(django_db or not fast) and not sweep and not cluster and not browser and not team" $(ARGS)
 
 CLUSTER_TESTS := run-cluster run-cluster_runs run-cluster_quarantine run-cluster_chart
 .PHONY: $(CLUSTER_TESTS)

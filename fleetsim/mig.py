@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from fleetsim.models import A30, A100, A100_40, H100, Model
 
-#: Memory slices of a card of seven compute slices, and of one of four.
-SEVEN, FOUR = 8, 4
+#: Memory slices of a card of seven compute slices.
+SEVEN = 8
 
 
 @dataclass(frozen=True)

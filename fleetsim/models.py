@@ -48,7 +48,6 @@ RTX4090 = Model(
 )
 MI210 = Model("AMD Instinct MI210", 65520, "", (0, 0), ("1002", "740f"))
 GRID_T4_8Q = Model("NVIDIA GRID T4-8Q", 7611, "turing", (7, 5), ("10de", "1eb8"), 2560)
-GRID_T4_16Q = Model("NVIDIA GRID T4-16Q", 16384, "turing", (7, 5), ("10de", "1eb8"), 2560)
 A10_24Q = Model("NVIDIA A10-24Q", 24576, "ampere", (8, 6), ("10de", "2236"), 9216)
 A30 = Model("NVIDIA A30", 24576, "ampere", (8, 0), ("10de", "20b7"), 3584, True, "ESC4000A-E10")
 A40 = Model("NVIDIA A40", 46068, "ampere", (8, 6), ("10de", "2235"), 10752, machine="ESC4000A-E10")

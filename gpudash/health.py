@@ -16,14 +16,13 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu import Connection
 
 from accounts.required import open_to_all
-from gpudash.later_release import later
+from gpudash.later_release import later, missing_migrations
 from gpudash.probes import HEALTHY
 from inventory.processes import pulses
 from runtime.models import Role
@@ -123,11 +122,9 @@ def check_database() -> None:
 
 
 def check_migrations() -> None:
-    executor = MigrationExecutor(connection)
-    if text := later(executor.loader):
+    if text := later():
         raise NotReady(text)
-    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if missing:
+    if missing := missing_migrations():
         raise NotReady(f"{len(missing)} migrations not applied; run gpudash migrate")
 
 

@@ -61,11 +61,11 @@ def check(environment: Mapping[str, str] = os.environ) -> Check:
     """environment: with the settings of the installation (settings.py has read its file into it)."""
     unknown = unknown_settings(environment)
     try:
-        executor = MigrationExecutor(connection)
+        executor, later = MigrationExecutor(connection), strange_migrations()
     except DatabaseError as error:
         reason = f"cannot reach the database ({type(error).__name__}); see GPUDASH_DATABASE_URL"
         return Check(settings.VERSION, Database.UNREACHABLE, reason, [], [], unknown)
-    if later := strange_migrations(executor.loader):
+    if later:
         reason = "the database belongs to a later release; run that release, or restore a backup of this one"
         return Check(settings.VERSION, Database.LATER, reason, [], later, unknown)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())

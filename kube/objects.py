@@ -331,7 +331,3 @@ class DaemonSet(_Object):
     metadata: Metadata = msgspec.field(default_factory=Metadata)
     spec: DaemonSetSpec | None = None
     status: DaemonSetStatus | None = None
-
-
-#: What a decoder of this package gives for one object.
-KubeObject: TypeAlias = Node | Pod | DaemonSet

@@ -35,8 +35,6 @@ from runtime.cached import shareable
 from stacks import STACKS
 from stacks.engine import base
 
-#: Pending pods named above the table of allocations.
-PENDING_SHOWN = 3
 #: Sharing system → what its scheduler makes of a pod that is being deleted.
 _TERMINATING = {stack.name: stack.terminating for stack in STACKS}
 

@@ -30,12 +30,6 @@ def normal_uuid(text: str | None) -> str | None:
     return bare if bare.strip("0-") else None
 
 
-def same_uuid(one: str | None, other: str | None) -> bool:
-    """Whether both name the same card. Two that are not known are not the same."""
-    normal = normal_uuid(one)
-    return normal is not None and normal == normal_uuid(other)
-
-
 def names_a_card(uuid: str) -> bool:
     """Whether a UUID is one: that of no card is all zeros, or empty."""
     return len(uuid) <= NAME_CHARS and uuid.strip(_NO_NAME) != ""
@@ -50,12 +44,6 @@ def normal_pci(text: str | None) -> str | None:
     domain, bus, device, function = match.groups()
     slot = int(device, 16)
     return f"{int(domain or '0', 16):04x}:{int(bus, 16):02x}:{slot:02x}.{function or '0'}" if slot < 32 else None
-
-
-def same_pci(one: str | None, other: str | None) -> bool:
-    """Whether both name the same slot."""
-    normal = normal_pci(one)
-    return normal is not None and normal == normal_pci(other)
 
 
 def index_of(text: str | None) -> int | None:

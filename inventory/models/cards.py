@@ -22,7 +22,6 @@ NAME_NO_POD = (*OF_HEALTH, "never-reached", "cluster-not-reporting", "cluster-no
 #: Cards of a node of which it is kept, with the node, what would still fit on them.
 MOST_ROOMS = 64
 _rooms = decoder(tuple[Room, ...])
-_offers = decoder(dict[str, tuple[int, int]])
 _room = decoder(Room)
 
 
@@ -100,14 +99,6 @@ class NodeTotals(OfCluster):
             return _rooms.decode(self.rooms) if self.rooms else ()
         except msgspec.DecodeError:
             return ()
-
-    @property
-    def found_offers(self) -> dict[str, tuple[int, int]]:
-        """`offers`, read; none when somebody wrote into the column."""
-        try:
-            return _offers.decode(self.offers) if self.offers else {}
-        except msgspec.DecodeError:
-            return {}
 
     @property
     def found_health(self) -> list[ShownReport]:

@@ -43,10 +43,6 @@ class When:
     days: int
     old: bool
 
-    @property
-    def ranged(self) -> bool:
-        return bool(self.begin or self.end)
-
 
 def when_of(request: HttpRequest, filterset: StrictFilterSet) -> When | None:
     """None for a list that knows no times."""

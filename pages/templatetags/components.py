@@ -11,7 +11,7 @@ from inventory.components.steps import FAILED
 from inventory.models import Component, ComponentChange
 from pages.frame.worded import named
 from pages.sections.rollouts import is_stuck
-from pages.words.components import LEVELS, state_of, title_of
+from pages.words.components import state_of, title_of
 
 register = template.Library()
 
@@ -20,12 +20,6 @@ register = template.Library()
 def component_title(name: str) -> SafeString:
     """What a component is called."""
     return title_of(name)
-
-
-@register.filter
-def change_level(change: ComponentChange) -> str:
-    """Of the sign of what it became."""
-    return LEVELS.get(change.state_after, "none")
 
 
 @register.filter

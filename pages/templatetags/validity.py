@@ -44,7 +44,6 @@ _LOOKS = {
     validity.DETECTED: ("none", "·"),
     validity.NEVER: ("none", "·"),
 }
-LAST_SHOWN = 5
 
 
 @register.filter

@@ -15,7 +15,8 @@ from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.devices import Device
 from kube.objects import DaemonSet, Metadata
 
-# Evidence: where a card of an allocation comes from, best first.
+# Evidence: where a card of an allocation comes from, best first. A deduction from the node's own numbers cannot be late; an
+# exporter's label is as old as its last scrape.
 CLAIM = "claim"
 DEVICE_STATUS = "device-status"  # containerStatuses[].allocatedResourcesStatus
 ANNOTATION_V2 = "annotation-v2"
@@ -25,18 +26,6 @@ ONLY_CARD = "only-card"  # no other card can be meant
 ALL_CARDS = "all-cards"  # the container holds every one there is
 EXPORTER = "exporter"
 COUNT_ONLY = "count-only"
-# A deduction from the node's own numbers cannot be late; an exporter's label is as old as its last scrape.
-EVIDENCE_LADDER = (
-    CLAIM,
-    DEVICE_STATUS,
-    ANNOTATION_V2,
-    ANNOTATION_V1,
-    ANNOTATION,
-    ONLY_CARD,
-    ALL_CARDS,
-    EXPORTER,
-    COUNT_ONLY,
-)
 
 HEALTHY, DEGRADED, UNHEALTHY, HEALTH_UNKNOWN = "healthy", "degraded", "unhealthy", "unknown"
 ERROR, WARNING, INFO = "error", "warning", "info"

@@ -45,7 +45,6 @@ EXTENDER, SERVICE, CONFIG, SCHEDULER = (
     *("gpushare-scheduler-extender", "gpushare-service", "gpushare-scheduler-config"),
     "kube-scheduler",
 )
-EVICTOR = "gpushare-evictor"
 LABEL = ("gpushare", "true")
 _RESOURCES = ("aliyun.com/gpu-mem", "aliyun.com/gpu-count", "aliyun.com/gpu")
 _DRIVER_FLOOR, _MPS_CAPABILITY = "384.81", 7

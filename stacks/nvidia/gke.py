@@ -15,7 +15,6 @@ from stacks.nvidia.mig import GKE_SLICES
 PARTITION = "cloud.google.com/gke-gpu-partition-size"
 STRATEGY = "cloud.google.com/gke-gpu-sharing-strategy"
 CLIENTS = "cloud.google.com/gke-max-shared-clients-per-gpu"
-ACCELERATOR = "cloud.google.com/gke-accelerator"
 #: With the value "true" Google's plugin does not run.
 OTHER_PLUGIN = "gke-no-default-nvidia-gpu-device-plugin"
 KEPT = ("cloud.google.com/gke-gpu-", CLIENTS, OTHER_PLUGIN)

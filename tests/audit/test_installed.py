@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.processes import Processes
 
 
+@pytest.mark.sweep  # five processes of its own
 def test_the_audit_log_of_a_new_installation_holds(tmp_path: Path) -> None:
     processes = Processes(tmp_path, f"sqlite:///{tmp_path / 'new.sqlite3'}")
     processes.call("migrate", "--verbosity", "0")

@@ -17,6 +17,10 @@ from tests.web import SECRET_KEY
 ACTS = ("launcher", "cluster", "usage", "user", "token", "two-factor")
 
 
+#: A process of its own for each step.
+pytestmark = pytest.mark.sweep
+
+
 @pytest.fixture(scope="module")
 def rounds(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("killed")

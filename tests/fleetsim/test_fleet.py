@@ -13,6 +13,7 @@ from fleetsim.fleetplan import NODES as NODES_OF_THE_FLEET
 from fleetsim.mistakes import OVERCOMMITTED, OVERCOMMITTED_CARD
 from fleetsim.resources import ALL, DAEMONSETS, NODES, PODS
 from tests.fleetsim.conftest import START
+from tests.sweeps import first_and_rest
 
 Card = tuple[str, str]
 MEM = "aliyun.com/gpu-mem"
@@ -260,7 +261,7 @@ def test_daemonsets_count_their_pods() -> None:
         assert (status["desiredNumberScheduled"], status["numberReady"]) == (len(own), len(ready))
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 5, 13, 39, NODES_OF_THE_FLEET + 1, 300])
+@pytest.mark.parametrize("nodes", first_and_rest([39, 1, 2, 5, 13, NODES_OF_THE_FLEET + 1, 300]))
 def test_a_fleet_of_any_size_lives(nodes: int) -> None:
     fleet = Fleet(nodes=nodes, seed=1, now=START)
     version = fleet.store.version

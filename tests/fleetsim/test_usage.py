@@ -19,6 +19,7 @@ from fleetsim.usage.cases import FALLEN, HOT
 from fleetsim.usage.figures import figures_of
 from tests.fleetsim.conftest import START, pass_time
 from tests.processes import ROOT
+from tests.sweeps import first_and_rest
 
 GIB = 1 << 30
 #: A Wednesday, 0:00 UTC.
@@ -195,7 +196,7 @@ def test_a_history_has_tenants_where_nothing_is_remembered(simulated: Fleet) -> 
     ]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", first_and_rest([1, 2, 3]))
 def test_the_past_ends_at_the_state_that_the_fleet_starts_with_and_goes_on_from(seed: int) -> None:
     """Allocated memory of hours before the start and after it is alike: no cliff in the charts of the demo."""
     fleet = Fleet(seed=seed, now=START)

@@ -27,7 +27,6 @@ from tests.browser.visits import REFUSED, SIGNED_OUT, VISITS
 from tests.cast import make_user, signed_in
 from tests.notifications.bell import BELL
 from tests.pages.english import TERMS, english_of
-from tests.sweeps import first_and_rest
 from validations.models import Campaign, Policy
 
 #: What is a part of a page, and what is there only for who asks for it.
@@ -82,7 +81,8 @@ def test_no_page_of_an_administrator_has_an_english_word_of_ours(full: Full) -> 
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("name", first_and_rest(["nora", "vera"]))
+@pytest.mark.sweep  # the pages of the test above with less on them
+@pytest.mark.parametrize("name", ["nora", "vera"])
 def test_nor_has_one_of_a_viewer(full: Full, name: str) -> None:
     """nora sees two places, vera everything, and neither may launch."""
     user = make_user(name, Role.VIEWER) if name == "vera" else User.objects.get(username=name)

@@ -6,7 +6,6 @@ the tables whatever their size; no name of a pod is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import TypeAlias
 
@@ -303,14 +302,3 @@ def _grouped(refusing: list[Refusing]) -> tuple[Reason, ...]:
         groups.setdefault((one.code, one.about), []).append(one)
     made = [Reason(code, about, len(found), tuple(found[:EXAMPLES])) for (code, about), found in groups.items()]
     return tuple(sorted(made, key=lambda one: (-one.nodes, one.code, one.about)))
-
-
-def all_reasons() -> Iterator[str]:
-    """Every code that an answer may have."""
-    yield from nodes.REASONS
-    yield from fitting.REASONS
-
-
-def all_notes() -> Iterator[str]:
-    yield from fitting.NOTES
-    yield nodes.HOST_UNKNOWN

@@ -150,6 +150,7 @@ def test_what_is_not_ours_is_broken(name: str, sent: dict[str, Any]) -> None:
     assert "os.system" not in str(raised.value)
 
 
+@pytest.mark.sweep  # a worker of its own for each queue
 def test_a_worker_goes_on_and_says_one_line_for_each(broker: redis.Redis, sent: dict[str, Any], tmp_path: Path) -> None:
     port = broker.connection_pool.connection_kwargs["port"]
     processes = Processes(tmp_path, f"sqlite:///{tmp_path / 'gpudash.sqlite3'}", f"redis://127.0.0.1:{port}/0")

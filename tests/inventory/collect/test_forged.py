@@ -65,6 +65,7 @@ def used(some: list[dict[str, Any]]) -> set[float]:
         raise
 
 
+@pytest.mark.sweep  # a Prometheus of its own
 def test_what_a_tenant_publishes_is_believed_by_a_prometheus_that_takes_its_labels(exporters: Exporters) -> None:
     open_to_all = [
         {key: value for key, value in job.items() if key != "metric_relabel_configs"} | {"honor_labels": True}
@@ -73,10 +74,12 @@ def test_what_a_tenant_publishes_is_believed_by_a_prometheus_that_takes_its_labe
     assert FORGED_MIB * MIB in used(open_to_all)
 
 
+@pytest.mark.sweep  # a Prometheus of its own
 def test_it_is_not_with_the_configuration_of_the_docs(exporters: Exporters) -> None:
     assert used(jobs(exporters)) == {USED_MIB * MIB}
 
 
+@pytest.mark.sweep  # a Prometheus of its own
 def test_one_of_the_two_is_enough_against_a_name_and_against_a_label(exporters: Exporters) -> None:
     labels_only = [
         {key: value for key, value in job.items() if key != "metric_relabel_configs"} for job in jobs(exporters)

@@ -52,6 +52,7 @@ def prometheus(fleet: Fleet) -> Iterator[str]:
             or_skip(missing)
 
 
+@pytest.mark.sweep  # a Prometheus of its own
 @pytest.mark.django_db(transaction=True)
 def test_what_is_measured_by_prometheus_is_what_the_cards_do(
     committed_database: None, fleet: Fleet, prometheus: str, tmp_path: Path

@@ -255,7 +255,7 @@ def test_a_permission_that_was_not_told_is_not_said_to_be_missing_from_a_role(
 
 def test_the_launcher_asks_with_credentials_of_its_own(tmp_path: Path, run: Run) -> None:
     (tmp_path / "launcher").mkdir()
-    with ScriptedServer(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * QUESTIONS) as server:
+    with ScriptedServer(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * (QUESTIONS + 1)) as server:
         watcher = write_config(tmp_path, config(server.url, {"token": "watcher"}))
         launcher = write_config(tmp_path / "launcher", config(server.url, {"token": "launcher"}))
         run("cluster", "add", "odd", "--kubeconfig", watcher, "--launcher-kubeconfig", launcher)

@@ -13,13 +13,15 @@ from django.utils import timezone
 
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Watch
 from inventory.pieces import OneCard, unpacked
-from inventory.placement.finder.finder import Found, Taking, all_notes, all_reasons, find, rank
+from inventory.placement.finder import nodes
+from inventory.placement.finder.finder import Found, Taking, find, rank
 from inventory.placement.finder.request import WAYS, BadRequest, Request, Toleration, read
 from inventory.placement.finder.rows import Figures
 from inventory.placement.finder.words import NOTES, REASONS
 from inventory.queries.free import free_cards
 from kube import objects as kube
 from runtime.scope import Scope, seeing
+from stacks.engine import fitting
 from stacks.engine.fitting import Answer
 from tests.factories import GIB, MIB, make_cluster, make_fleet, make_node
 from tests.factories.batch import make_case
@@ -312,8 +314,8 @@ def test_who_sees_one_namespace_sees_the_same_room(cluster: Cluster) -> None:
 
 
 def test_every_reason_and_note_has_its_words() -> None:
-    assert set(REASONS) == set(all_reasons())
-    assert set(NOTES) == set(all_notes())
+    assert set(REASONS) == {*nodes.REASONS, *fitting.REASONS}
+    assert set(NOTES) == {*fitting.NOTES, nodes.HOST_UNKNOWN}
 
 
 def test_the_number_of_queries_does_not_grow_with_the_cluster() -> None:
