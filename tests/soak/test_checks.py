@@ -76,8 +76,8 @@ def test_memory_that_grows_is_found() -> None:
 
 
 def test_a_small_leak_is_found_below_the_swing_of_resident_memory() -> None:
-    """Of 4 MiB an hour in one life of half an hour."""
-    small = leaking(12.0, life_s=1800.0)
+    """Of 8 MiB an hour in one life of half an hour."""
+    small = leaking(24.0, life_s=1800.0)
     assert levels(small) == levels(leaking(0.0)) | {"heap_mib": False}
 
 
@@ -227,6 +227,17 @@ def test_a_kill_that_hit_nothing_is_none() -> None:
     assert checks.carried_out([made]).ok
     found = checks.carried_out([made, missed])
     assert (found.ok, found.figure, found.details) == (False, "1 kill", ("kill web: hit nothing ",))
+
+
+def test_a_campaign_is_refused_while_the_api_server_reads_its_roles_and_no_longer() -> None:
+    def post(at: float, note: str = "targets: Cluster near: The launcher is not authorized to list jobs") -> Asked:
+        return asked(400, note, kind="rest POST campaigns", at=at)
+
+    restarted = [fault("api server", 90, 110)]
+    assert checks.requests([post(100), post(124)], restarted).ok
+    assert not checks.requests([post(126)], restarted).ok
+    assert not checks.requests([post(100, "targets: no such node")], restarted).ok
+    assert not checks.requests([post(100)], [fault("broker", 90, 110)]).ok
 
 
 def test_what_a_kill_of_web_breaks_off_is_excused_for_a_moment() -> None:
