@@ -5,23 +5,17 @@ Of the results of a card one decides in which state it is. That is kept, so that
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from validations.models import LOWER, SAYS, LastResult, LevelChoice, Run, VerdictChoice
 from validations.suites.engine.base import LEVELS
 
-logger = logging.getLogger(__name__)
-
 #: Runs of one suite on one card in which a failure that nothing has taken back is looked for.
 LOOKED_BACK = 500
-_CARD = ("cluster_id", "node_name", "card_key")
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -106,41 +100,14 @@ def _decide(run: Run) -> None:
     _mark([Result(*row) for row in rows.select_for_update().order_by("id").values_list(*Result._fields)])
 
 
-def _mark(results: list[Result]) -> bool:
-    """Keep which one decides; whether that is another one than was kept."""
+def _mark(results: list[Result]) -> None:
+    """Keep which one decides."""
     now = deciding(results)
     before = {one.id for one in results if one.decides}
-    if before == ({now} - {None}):
-        return False
-    LastResult.objects.filter(id__in=before - {now}).update(decides=False)
-    if now is not None:
-        LastResult.objects.filter(id=now).update(decides=True)
-    return True
-
-
-def decide_anew() -> int:
-    """For results that were written in bulk: mark the deciding one of each card. Returns the number of cards that changed."""
-    rows = LastResult.objects.order_by(*_CARD, "id").values_list(*_CARD, *Result._fields)
-    wrong = [card for card, results in _by_card(rows) if not _is_kept(results)]
-    changed = 0
-    for cluster, node, key in wrong:
-        with transaction.atomic():
-            own = LastResult.objects.filter(cluster_id=cluster, node_name=node, card_key=key)
-            locked = own.select_for_update().order_by("id").values_list(*Result._fields)
-            changed += _mark([Result(*row) for row in locked])
-    if changed:
-        logger.warning("proofs: of %s cards another result decides than was kept", changed)
-    return changed
-
-
-def _by_card(rows: QuerySet[Any, Any]) -> Iterator[tuple[tuple[int, str, str], list[Result]]]:
-    width = len(_CARD)
-    for card, found in groupby(rows.iterator(5000), key=lambda row: row[:width]):
-        yield card, [Result(*row[width:]) for row in found]
-
-
-def _is_kept(results: list[Result]) -> bool:
-    return {one.id for one in results if one.decides} == {deciding(results)} - {None}
+    if before != ({now} - {None}):
+        LastResult.objects.filter(id__in=before - {now}).update(decides=False)
+        if now is not None:
+            LastResult.objects.filter(id=now).update(decides=True)
 
 
 def said_of(ended: QuerySet[Run]) -> Run | None:
