@@ -6,15 +6,15 @@ A context processor (named in the settings); it asks the database nothing for a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
-from django.utils.functional import Promise, SimpleLazyObject
+from django.utils.functional import SimpleLazyObject
 from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from accounts.roles import Role
 from inventory.models import Cluster
@@ -23,123 +23,13 @@ from pages.frame.doc_links import doc_link
 from pages.frame.freshness import Freshness, freshness_of
 from pages.frame.links import state_url, with_query
 from pages.frame.recommended import recommended
+from pages.frame.site import BY_CLUSTER, NAVIGATION, OF_CLUSTER
 from pages.frame.times import zone_words
 from runtime.cached import shared
 from runtime.scope import ANY, current
 from stacks.engine.base import ERROR
 
 THEMES = ("auto", "light", "dark")
-
-
-class _Page(NamedTuple):
-    """letter: "g" and this letter lead there. below: URL names of pages below it."""
-
-    name: str
-    title: Promise
-    letter: str
-    below: tuple[str, ...] = ()
-
-
-#: Pages of the one cluster that their address names.
-_OF_CLUSTER = frozenset(("cluster", "cluster-kubeconfig", "cluster-prepare", "cluster-remove"))
-#: Title of a group ("" for none) and its pages. A page whose URL does not resolve is left out.
-_NAV: tuple[tuple[Promise | str, tuple[_Page, ...]], ...] = (
-    ("", (_Page("overview", gettext_lazy("Overview"), "o", ("history",)),)),
-    (
-        gettext_lazy("Capacity"),
-        (
-            _Page("nodes", gettext_lazy("Nodes"), "n", ("node", "node-compare")),
-            _Page("cards", gettext_lazy("Cards"), "c", ("card", "card-compare")),
-            _Page("map", gettext_lazy("Heat map"), "h"),
-            _Page("fit", gettext_lazy("Find capacity"), "t"),
-        ),
-    ),
-    (
-        gettext_lazy("Workloads"),
-        (
-            _Page("allocations", gettext_lazy("Allocations"), "a", ("idle", "pod")),
-            _Page("pending", gettext_lazy("Pending"), "e"),
-            _Page("namespaces", gettext_lazy("Namespaces"), "m"),
-            _Page("chargeback", gettext_lazy("Chargeback"), "b"),
-        ),
-    ),
-    (
-        gettext_lazy("Health"),
-        (
-            _Page("findings", gettext_lazy("Findings"), "f", ("silences", "silence-new", "finding-acknowledge")),
-            _Page("components", gettext_lazy("Components"), "p", ("component-list",)),
-            _Page(
-                "validations",
-                gettext_lazy("Validations"),
-                "v",
-                (
-                    "run",
-                    "run-compare",
-                    "campaigns",
-                    "campaign",
-                    "campaign-targets",
-                    "campaign-new",
-                    "suites",
-                    "validation-new",
-                    "card-runs",
-                    "results",
-                    "result",
-                ),
-            ),
-            _Page(
-                "policies",
-                gettext_lazy("Policies"),
-                "y",
-                (
-                    *("policy", "policy-new", "policy-edit", "policy-remove", "policy-cards", "policies-pause"),
-                    "policies-compare",
-                ),
-            ),
-            _Page(
-                "out-of-service",
-                gettext_lazy("Out of service"),
-                "s",
-                ("cases", "case", "case-accept", "case-decline", "case-return"),
-            ),
-        ),
-    ),
-    (
-        gettext_lazy("Settings"),
-        (
-            _Page(
-                "clusters",
-                gettext_lazy("Clusters"),
-                "l",
-                ("cluster-new", *_OF_CLUSTER),
-            ),
-            _Page(
-                "notifications",
-                gettext_lazy("Notifications"),
-                "i",
-                (
-                    *("channel", "channel-new", "channel-edit", "channel-remove", "deliveries", "delivery"),
-                    *("rule", "rule-new", "rule-edit", "rule-remove"),
-                ),
-            ),
-            _Page(
-                "administration",
-                gettext_lazy("Administration"),
-                "d",
-                ("users", "user", "user-new", "audit", "installation"),
-            ),
-        ),
-    ),
-)
-_FOR_ADMINISTRATORS = frozenset(("administration", "notifications"))
-#: Pages that one cluster may be chosen for (`?cluster=`).
-_BY_CLUSTER = frozenset(
-    (
-        *("overview", "nodes", "cards", "map", "fit", "allocations", "pending", "idle", "namespaces", "chargeback"),
-        *("findings", "components", "component-list", "validations", "policies", "policy-cards"),
-        *("policies-compare", "history", "results"),
-        *("out-of-service", "cases"),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -217,15 +107,15 @@ def nav(request: HttpRequest, counted: bool = True) -> list[NavGroup]:
     counts = _counts() if counted and role is not None else {}
     chosen = _chosen_cluster(request)
     groups = []
-    for title, pages in _NAV:
+    for title, pages in NAVIGATION:
         items = []
         for page in pages:
             url = _resolve(page.name)
-            if not url or (page.name in _FOR_ADMINISTRATORS and role != Role.ADMIN):
+            if not url or (page.for_administrators and role != Role.ADMIN):
                 continue
-            if chosen and page.name in _BY_CLUSTER:
+            if chosen and page.name in BY_CLUSTER:
                 url = with_query(url, cluster=chosen)
-            current = "page" if page.name == here else "true" if here in page.below else ""
+            current = "page" if page.name == here else "true" if here in {one.name for one in page.below} else ""
             items.append(NavItem(str(page.title), url, current, page.letter, counts.get(page.name, 0)))
         if items:
             groups.append(NavGroup(str(title), items))
@@ -255,7 +145,7 @@ def cluster_switch(request: HttpRequest) -> ClusterSwitch | None:
     here = request.resolver_match.url_name if request.resolver_match else ""
 
     def address(name: str) -> str:
-        if here in _BY_CLUSTER:
+        if here in BY_CLUSTER:
             return state_url(request, cluster=name or None)
         if here == "cluster" and name:
             return reverse("cluster", args=[name])
@@ -268,7 +158,7 @@ def _chosen_cluster(request: HttpRequest) -> str:
     """The cluster that the address names: as filter, or as the place of what the page shows. "" where there is one only."""
     found = request.resolver_match
     place = found.kwargs if found else {}
-    of_cluster = found is not None and found.url_name in _OF_CLUSTER
+    of_cluster = found is not None and found.url_name in OF_CLUSTER
     asked = place.get("name") if of_cluster else request.GET.get("cluster") or place.get("cluster")
     if not asked or getattr(request, "role", None) is None:
         return ""

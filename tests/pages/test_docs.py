@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.roles import Role
 from pages.docs import ROOT_TITLES, TITLES
-from pages.frame.navigation import _NAV as NAVIGATION
+from pages.frame.site import NAVIGATION
 from pages.markdown import rendered, slug
 from tests.cast import make_user, signed_in
 from tests.database import RowsOfModule

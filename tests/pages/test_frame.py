@@ -13,6 +13,7 @@ from django.urls import reverse
 from gpudash import __version__
 from inventory.models import Cluster
 from pages.frame import navigation as frame
+from pages.frame import site
 from tests.cast import signed_in
 from tests.factories import make_cluster, make_finding, make_node, make_pending_pod
 from tests.pages.reading import Page, get
@@ -34,10 +35,11 @@ def test_the_page_that_one_is_on_is_marked_and_so_is_the_one_above(viewer: Clien
 def test_a_page_is_offered_only_when_it_is_there(
     viewer: Client, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frame, "_NAV", (("", (frame._Page("no-such-page", "Elsewhere", "x"),)), *frame._NAV))
-    assert "Elsewhere" not in get(viewer, "/").text
-    monkeypatch.setattr(frame, "_NAV", (("", (frame._Page("search", "Elsewhere", "x"),)), *frame._NAV))
-    assert "Elsewhere" in get(viewer, "/").text
+    for name, offered in (("no-such-page", False), ("search", True)):
+        monkeypatch.setattr(
+            frame, "NAVIGATION", (("", (site.Page(name, "Elsewhere", "x", "numbers"),)), *site.NAVIGATION)
+        )
+        assert ("Elsewhere" in get(viewer, "/").text) == offered
 
 
 def test_the_theme_follows_the_cookie_and_nothing_else(viewer: Client, cluster: Cluster) -> None:
@@ -152,7 +154,7 @@ def test_where_there_is_one_cluster_there_is_none_to_choose(viewer: Client, clus
     assert "/cards" in page.links
 
 
-@pytest.mark.parametrize("name", sorted(frame._BY_CLUSTER))
+@pytest.mark.parametrize("name", sorted(site.BY_CLUSTER))
 def test_each_page_that_the_cluster_menu_keeps_takes_a_cluster(viewer: Client, two: Cluster, name: str) -> None:
     path = reverse(name)
     page = get(viewer, f"{path}?cluster=lab")

@@ -10,7 +10,7 @@ from django.test import Client
 from inventory.charges import now
 from inventory.models import Card, Cluster
 from pages.docs import titles
-from pages.frame.doc_links import DOC_OF
+from pages.frame.site import DOC_OF
 from pages.glossary import WORDS
 from pages.urls import urlpatterns
 from tests.factories import make_finding
