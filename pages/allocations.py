@@ -183,6 +183,7 @@ _PENDING = ListSpec(
     shape=_waiting_lines,
     page="allocations/page.html",
     part="allocations/pending.html",
+    title=_("Pending"),
     caption=_("Pending pods"),
     cells="allocations/pending_cells",
     style="told",

@@ -58,7 +58,6 @@ SPEC = ListSpec(
         Field("kind", _("Method"), Kind.choices),
     ),
     shape=audit_lines,
-    page="audit/page.html",
     part="audit/part.html",
     caption=_("Audit log"),
     cells="audit/cells",

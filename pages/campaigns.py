@@ -99,7 +99,6 @@ TARGETS = ListSpec(
     ),
     shape=lambda rows: [target_line(row) for row in rows],
     page="validations/campaign_targets.html",
-    part="validations/campaign_targets_part.html",
     caption=gettext_lazy("Targets of the campaign"),
     cells="validations/target_cells",
     key=lambda line: f"target-{line.row.position}",

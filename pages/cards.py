@@ -46,7 +46,6 @@ SPEC = ListSpec(
         Field("removed", _("Time"), (("true", _("Removed")), ("any", _("All"))), rest=_("Present")),
     ),
     shape=_shape,
-    page="cards/page.html",
     part="cards/part.html",
     caption=_("Cards"),
     cells="cards/cells",

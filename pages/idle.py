@@ -129,6 +129,7 @@ _IDLE = ListSpec(
     shape=_lines,
     page="allocations/page.html",
     part="allocations/idle.html",
+    title=_("Allocations"),
     caption=_("Idle allocations"),
     cells="allocations/idle_cells",
     key=lambda line: f"idle-{line.row.pk}",

@@ -237,6 +237,7 @@ _SPEC = ListSpec(
     shape=_lines,
     page="namespaces/page.html",
     part="namespaces/part.html",
+    title=_("Namespaces"),
     caption=_("Allocations of each namespace"),
     cells="namespaces/cells",
     key=lambda line: f"holds-{line.row.pk}",

@@ -147,7 +147,6 @@ CARDS = ListSpec(
     ),
     shape=card_lines,
     page="policies/cards.html",
-    part="policies/cards_part.html",
     caption=gettext_lazy("Cards under policies"),
     cells="policies/card_cells",
     key=lambda line: f"policy-card-{line.row.pk}",

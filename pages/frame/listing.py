@@ -48,6 +48,7 @@ class ListSpec:
     """A list of a resource.
 
     shape: turns the (joined) rows of one page into what the templates print, in a constant number of queries.
+    title: of the page, where that is another than the caption of its table. page, part: a template that has more than a list.
     key: what names a line of the table, so that a live page keeps it. gone: whether a line is of the past.
     cells: folder of the cells that look special, each of the name of its field; the others look as their type does.
     rows, columns: others than the resource's own. words: parameter → what its value is called, for those without a field.
@@ -59,12 +60,13 @@ class ListSpec:
     resource: Resource[Any]
     fields: Sequence[Field]
     shape: Callable[[list[Any]], list[Any]]
-    page: str
-    part: str
     caption: Text
     cells: str
     key: Callable[[Any], str]
     gone: Callable[[Any], bool] = lambda line: False
+    title: Text = ""
+    page: str = "list_page.html"
+    part: str = "list_part.html"
     style: str = ""
     rows: Callable[[], Any] | None = None
     columns: Sequence[Column] = ()
@@ -151,13 +153,14 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Context) -> HttpRes
         "chosen": _chosen(request, spec, filterset),
     }
     part = grouping.part if alone and grouping is not None else spec.part
-    return live_page(request, spec.page, part, shown | _groups(request, spec) | context(filterset))
+    return live_page(request, spec.page, part, shown | _heading(request, spec) | context(filterset))
 
 
-def _groups(request: HttpRequest, spec: ListSpec) -> dict[str, Any]:
-    """group, group_title: the group in force, "" for none. group_choices: what else can be."""
+def _heading(request: HttpRequest, spec: ListSpec) -> dict[str, Any]:
+    """heading: of the page. group, group_title: the group in force, "" for none. group_choices: what else can be."""
     name = grouped.asked(request, spec.groups, spec.group)
     return {
+        "heading": str(spec.title or spec.caption),
         "group": name,
         "group_title": str(spec.groups[name].title) if name else "",
         "group_choices": grouped.choices(request, spec.groups, spec.group),
@@ -246,7 +249,7 @@ def _refused(
         "clear_url": request.path,
         "chosen": _chosen(request, spec, filterset),
     }
-    shown |= _groups(request, spec)
+    shown |= _heading(request, spec)
     return live_page(request, spec.page, "parts/refused.html", context(filterset) | shown, status=400)
 
 
