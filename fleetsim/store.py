@@ -267,10 +267,16 @@ def _entry(resource: Resource, obj: Object, version: int) -> Entry:
     namespace = metadata.get("namespace", "")
     fields = {path: _field(obj, path) for path in FIELDS[resource.plural]}
     labels = dict(metadata.get("labels") or {})
-    owners = metadata.get("ownerReferences") or [{}]
-    return Entry(
-        _key(namespace, metadata["name"]), namespace, version, labels, fields, owners[0].get("uid", ""), _encode(obj)
-    )
+    return Entry(_key(namespace, metadata["name"]), namespace, version, labels, fields, _owner(metadata), _encode(obj))
+
+
+def _owner(metadata: Object) -> str:
+    """Of whatever somebody has posted."""
+    match metadata.get("ownerReferences"):
+        case [{"uid": str(uid)}, *_]:
+            return uid
+        case _:
+            return ""
 
 
 def _field(obj: Object, path: str) -> str:

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_safe
 from kombu import Connection
 
 from accounts.required import open_to_all
-from gpudash.later_release import later, missing_migrations
+from gpudash.later_release import differing_migrations, later
 from gpudash.probes import HEALTHY
 from inventory.processes import pulses
 from runtime.models import Role
@@ -122,10 +122,11 @@ def check_database() -> None:
 
 
 def check_migrations() -> None:
-    if text := later():
+    found = differing_migrations()
+    if text := later(found.strange):
         raise NotReady(text)
-    if missing := missing_migrations():
-        raise NotReady(f"{len(missing)} migrations not applied; run gpudash migrate")
+    if found.missing:
+        raise NotReady(f"{len(found.missing)} migrations not applied; run gpudash migrate")
 
 
 def check_broker() -> None:

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from gpudash.config.env import asked
-from gpudash.later_release import strange_migrations
+from gpudash.later_release import differing_migrations
 from wording.close_names import close_names
 
 #: Setting of an earlier release → its name now. From 1.0 on each rename stands here for one minor release.
@@ -61,7 +61,7 @@ def check(environment: Mapping[str, str] = os.environ) -> Check:
     """environment: with the settings of the installation (settings.py has read its file into it)."""
     unknown = unknown_settings(environment)
     try:
-        executor, later = MigrationExecutor(connection), strange_migrations()
+        executor, later = MigrationExecutor(connection), differing_migrations().strange
     except DatabaseError as error:
         reason = f"cannot reach the database ({type(error).__name__}); see GPUDASH_DATABASE_URL"
         return Check(settings.VERSION, Database.UNREACHABLE, reason, [], [], unknown)

@@ -12,6 +12,7 @@ from fleetsim import Fleet
 from fleetsim.fleetplan import NODES as NODES_OF_THE_FLEET
 from fleetsim.mistakes import OVERCOMMITTED, OVERCOMMITTED_CARD
 from fleetsim.resources import ALL, DAEMONSETS, NODES, PODS
+from fleetsim.store import Store
 from tests.fleetsim.conftest import START
 from tests.sweeps import first_and_rest
 
@@ -269,6 +270,15 @@ def test_a_fleet_of_any_size_lives(nodes: int) -> None:
     for _ in range(40):
         fleet.step(fleet.now + 5)
     assert fleet.store.version > version
+
+
+@pytest.mark.parametrize("owners", [None, "x", [], [None], ["x"], [{}], [{"uid": 7}], {"uid": "x"}])
+def test_owners_of_any_shape_are_stored(owners: object) -> None:
+    store = Store()
+    store.create(PODS, {"metadata": {"namespace": "a", "name": "b", "ownerReferences": owners}})
+    assert store.all(PODS, lambda one: one.owner == "")
+    store.create(PODS, {"metadata": {"namespace": "a", "name": "c", "ownerReferences": [{"uid": "u"}]}})
+    assert [pod["metadata"]["name"] for pod in store.all(PODS, lambda one: one.owner == "u")] == ["c"]
 
 
 def test_a_fleet_needs_a_node() -> None:

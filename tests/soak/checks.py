@@ -22,7 +22,7 @@ Json = dict[str, Any]
 LEVELS = {
     "heap_mib": (5.0, 1.5, 16.0),
     "kiloblocks": (15.0, 20.0, 200.0),
-    "resident_mib": (100.0, 4.0, 32.0),
+    "resident_mib": (50.0, 4.0, 32.0),
     "fds": (1.0, 8.0, 60.0),
     "threads": (1.0, 4.0, 40.0),
 }
